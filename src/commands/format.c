@@ -3,7 +3,6 @@
 #include "commands/command.h"
 
 #include "base/numbers.h"
-#include "html/html.h"
 #include "report/csv.h"
 
 #include <stdlib.h>
@@ -45,9 +44,9 @@ nb_status nb_format_page(const nb_page *page, nb_output_format format)
 {
     nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN
                         : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
+                        : format == NB_FORMAT_HTML   ? NB_PAGE_HTML
                         : has_bold()                 ? NB_PAGE_TERMINAL
                                                      : NB_PAGE_TEXT;
-    if (format == NB_FORMAT_HTML) return nb_html_print_part(stdout, page);
     return nb_page_print(stdout, page, form, nb_format_width());
 }
 

@@ -32,8 +32,9 @@ enum { SHOWN = sizeof shown / sizeof *shown };
 
 static void begin(nb_page *page, const nb_error_row *r)
 {
-    nb_page_paragraph(page, "%s head %d, n = %d, d = %d, %s", r->problem, r->head, r->n, r->d, r->kernel);
-    nb_page_paragraph(page, "%s, m = %d, pairing %s, factors %s", r->strategy, r->landmarks, r->pairing, r->factors);
+    nb_page_prose(page, NB_PAGE_ABOVE, "%s head %d, n = %d, d = %d, %s", r->problem, r->head, r->n, r->d, r->kernel);
+    nb_page_prose(page, NB_PAGE_ABOVE, "%s, m = %d, pairing %s, factors %s", r->strategy, r->landmarks, r->pairing,
+                  r->factors);
     nb_page_table(page);
     nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "core");
     nb_page_column(page, NB_PAGE_WORD, "status");
@@ -74,7 +75,7 @@ static nb_status add_reason(nb_page *page, const nb_error_row *list, int rows, i
         count++;
     }
     bool all = count == rows;
-    nb_page_paragraph(page, "%s%s%s: %s", all ? "" : cores.text, all ? "" : ": ", r->status, r->reason);
+    nb_page_prose(page, NB_PAGE_REMARK, "%s%s%s: %s", all ? "" : cores.text, all ? "" : ": ", r->status, r->reason);
     return NB_OK;
 }
 

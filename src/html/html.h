@@ -12,9 +12,6 @@
 /* NB_EIO for a figure that cannot be read. */
 nb_status nb_html_print(FILE *out, const char *title, const nb_page *page, nb_ctx *ctx);
 
-/* The page's blocks alone, as an element of another page, such as a notebook's, whose styles they take. */
-nb_status nb_html_print_part(FILE *out, const nb_page *page);
-
 /* The files of this folder that are part of a page, of which the Makefile makes texts. */
 extern const char nb_asset_report_css[], nb_asset_report_js[];
 

@@ -13,12 +13,12 @@ SELECT '{metric} by {by}, {over} that of ' || CASE WHEN {all_pairs} THEN 'anothe
 
 SELECT 'Time and error by {by}, on the same heads in the same trials{pooled}' AS "heading 2" WHERE {two};
 
-SELECT nullif(rtrim({constant} '', ', '), '') AS paragraph FROM compared WHERE line = 0;
+SELECT nullif(rtrim({constant} '', ', '), '') AS above FROM compared WHERE line = 0;
 
-SELECT 'CONFOUNDED: they may differ in {confounded} too' AS paragraph WHERE '{confounded}' <> '';
+SELECT 'CONFOUNDED: they may differ in {confounded} too' AS above WHERE '{confounded}' <> '';
 
 SELECT 'No verdict' || CASE WHEN count(*) = lines THEN '' ELSE ' in ' || count(*) || ' of ' || lines ||
-       CASE WHEN {two} THEN ' comparisons' ELSE ' lines' END END || ': ' || why || '.' AS paragraph
+       CASE WHEN {two} THEN ' comparisons' ELSE ' lines' END END || ': ' || why || '.' AS above
 FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict = 'none' GROUP BY why ORDER BY min(at);
 
 -- labels: {label_count}
@@ -106,20 +106,20 @@ SELECT CASE WHEN {two} THEN 'Less is better.' ELSE '{Below} {none} is better.' E
        coalesce(' and ' || trials || CASE trials WHEN 1 THEN ' trial' ELSE ' trials' END, '') || '.' ||
        CASE WHEN lost = 0 THEN '' ELSE ' In ' || lost || ' pairs one of the two has no result; these {missing}.' END ||
        CASE WHEN exact = 0 THEN '' ELSE ' In ' || exact || ' pairs one of the two is exact but for rounding; these do not count.' END
-       AS paragraph
+       AS holds
 FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most, sum(missing + missing_baseline) AS lost,
              coalesce(sum(max(exact, exact_baseline)) FILTER (WHERE pairs > 0), 0) AS exact
       FROM shown),
      (SELECT min(n) AS shortest, max(n) AS longest, max(trials) AS trials FROM panel);
 
-SELECT 'REFUSED: ' || listed(method_label, line) || ': ' || why || '.' AS paragraph
+SELECT 'REFUSED: ' || listed(method_label, line) || ': ' || why || '.' AS remark
 FROM (SELECT why, method_label, min(line) AS line FROM compared WHERE verdict = 'refused' GROUP BY why, value)
 GROUP BY why ORDER BY min(line);
 
-SELECT text AS paragraph FROM without WHERE kind = '{by}';
+SELECT text AS remark FROM without WHERE kind = '{by}';
 
 SELECT label || CASE kind WHEN 'value' THEN ': ' || count || ' rows have no row of the baseline to be compared with.'
-                ELSE ': no pair has a result.' END AS paragraph
+                ELSE ': no pair has a result.' END AS remark
 FROM beside WHERE CASE kind
     WHEN 'value' THEN count > 0 AND NOT {all_pairs} AND code NOT IN (SELECT value FROM compared WHERE verdict = 'refused')
     ELSE count = 0 AND NOT EXISTS (SELECT 1 FROM compared WHERE verdict = 'refused') END
@@ -127,18 +127,19 @@ ORDER BY code;
 
 SELECT 'WARNING: {disturber} ran while ' || disturbed || ' of ' || rows || ' rows were timed ({disturber_hint}).' ||
        CASE WHEN EXISTS (SELECT 1 FROM shown WHERE disturbed AND mark <> '') THEN
-            ' A verdict marked ! may be due to them.' ELSE '' END AS paragraph
+            ' A verdict marked ! may be due to them.' ELSE '' END AS remark
 FROM (SELECT count(*) AS rows, count(CASE WHEN {disturbed} THEN 1 END) AS disturbed FROM run
       WHERE status = 'ok' AND {metric} IS NOT NULL AND ({where})) WHERE disturbed > 0;
 
 WITH conflicts AS (
     SELECT *, row_number() OVER (ORDER BY line) AS place, count(*) OVER () - most AS more
     FROM compared, (SELECT CASE WHEN {full} THEN 6 ELSE 1 END AS most) WHERE heads_differ IS NOT NULL)
-SELECT 'WARNING: heads differ' || CASE WHEN place <= most
+SELECT CASE WHEN place <= most THEN 'remark' ELSE 'paragraph' END AS kind,
+       'WARNING: heads differ' || CASE WHEN place <= most
        THEN ': ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
            CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || heads_differ || '.'
        ELSE ' in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END ||
-           '; --where head=0 has one head alone.' END AS paragraph
+           '; --where head=0 has one head alone.' END AS text
 FROM conflicts WHERE place <= most + 1 ORDER BY place;
 
 WITH far AS (
@@ -151,16 +152,16 @@ SELECT CASE WHEN place <= most
        ELSE 'WARNING: a trial is far from the others in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END
            || '.' END ||
        CASE WHEN place = min(most + 1, most + more) THEN ' Such luck is rare; only more trials tell how rare.'
-       ELSE '' END AS paragraph
+       ELSE '' END AS remark
 FROM far WHERE place <= most + 1 ORDER BY place;
 
 SELECT 'WARNING: ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
        CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END ||
-       ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS paragraph
+       ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS remark
 FROM compared WHERE change IS NOT NULL ORDER BY line;
 
 SELECT 'WARNING: mostly no better than equal weights for all tokens (column {trivial}): ' ||
-       listed(label || ' (' || worse || ' of ' || results || ' rows)', id) || '.' AS paragraph
+       listed(label || ' (' || worse || ' of ' || results || ' rows)', id) || '.' AS remark
 FROM (SELECT {by_id} AS id, count(*) AS results, count(CASE WHEN {error} >= {trivial} THEN 1 END) AS worse FROM run
       WHERE {judged} AND status = 'ok' AND {error} IS NOT NULL AND ({where}) GROUP BY 1)
 JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;
@@ -190,10 +191,10 @@ SELECT CASE WHEN {two} THEN 'nysbench compare --metric {metric}, or {error}, has
        ELSE 'nysbench compare --full has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.' END
        AS paragraph WHERE NOT {full};
 
-SELECT 'With one trial, or none that all sources have, the intervals do not cover the luck of the draws.' AS paragraph
+SELECT 'With one trial, or none that all sources have, the intervals do not cover the luck of the draws.' AS remark
 FROM compared WHERE {full} AND sources > 0 AND trials < 2 AND shares_trials LIMIT 1;
 
-SELECT 'With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.' AS paragraph
+SELECT 'With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.' AS remark
 FROM compared WHERE {full} AND finite(bootstrap_low) IS NOT NULL AND sources < 20 LIMIT 1;
 
 SELECT 'In the table:' AS paragraph WHERE {full};

@@ -74,15 +74,16 @@ static nb_page_block *add_block(nb_page *page, nb_block_kind kind, const char *t
         va_end(args_); \
     } while (0)
 
-void nb_page_add(nb_page *page, nb_block_kind kind, int level, const char *path, const char *mark, const char *format,
-                 ...)
+void nb_page_add(nb_page *page, nb_block_kind kind, int level_or_use, const char *path, const char *mark,
+                 const char *format, ...)
 {
     const char *text, *own = copy(page, mark, "");
     FORMATTED(page, format, text, false);
     nb_page_block *block = add_block(page, kind, text);
     if (!block) return;
     block->mark = own;
-    block->level = level + page->deeper;
+    if (kind == NB_PARAGRAPH) block->use = (nb_page_use)level_or_use;
+    if (kind == NB_HEADING) block->level = level_or_use + page->deeper;
     if (page->deeper > 0 && block->level > NB_PAGE_DEEPEST) block->level = NB_PAGE_DEEPEST;
     if (path && !(block->path = nb_strdup(page->ctx, path))) fail(page);
 }
@@ -172,10 +173,35 @@ nb_page_entry nb_page_cell_at(const nb_page_sheet *t, int row, int column)
     return column < r->count ? t->cells[r->first + column] : (nb_page_entry){"", ""};
 }
 
+bool nb_page_is_item(const nb_page_block *b)
+{
+    return b && (b->kind == NB_ITEM || b->kind == NB_NOTE);
+}
+
+nb_status nb_page_write(const nb_page_writer *writer, nb_page_walk walk)
+{
+    const nb_page *page = walk.page;
+    NB_TRY(page->ctx, page->status);
+    if (!walk.own) NB_NEED(walk.own, nb_alloc(page->ctx, 1, writer->own_size + 1));
+    for (; walk.at < page->count; walk.at++) {
+        walk.block = &page->blocks[walk.at];
+        if (walk.block->table && walk.block->table->row_count == 0) continue;
+        if (writer->between) writer->between(&walk);
+        NB_TRY(page->ctx, writer->block[walk.block->kind](&walk));
+        walk.before = &page->blocks[walk.at];
+    }
+    walk.block = NULL;
+    if (writer->between) writer->between(&walk);
+    return NB_OK;
+}
+
 nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int width)
 {
-    NB_TRY(page->ctx, page->status);
-    if (form == NB_PAGE_MARKDOWN) return nb_page_print_markdown(out, page);
-    if (form == NB_PAGE_LATEX) return nb_page_print_latex(out, page);
-    return nb_page_print_text(out, page, form == NB_PAGE_TERMINAL, width);
+    static const nb_page_writer *const writers[] = {[NB_PAGE_TEXT] = &nb_page_text_writer,
+                                                    [NB_PAGE_TERMINAL] = &nb_page_text_writer,
+                                                    [NB_PAGE_MARKDOWN] = &nb_page_markdown_writer,
+                                                    [NB_PAGE_LATEX] = &nb_page_latex_writer,
+                                                    [NB_PAGE_HTML] = &nb_page_html_writer};
+    return nb_page_write(writers[form],
+                         (nb_page_walk){.out = out, .page = page, .bold = form == NB_PAGE_TERMINAL, .width = width});
 }

@@ -15,8 +15,17 @@ typedef enum {
     NB_PAGE_TEXT,
     NB_PAGE_TERMINAL, /* text, with headings in bold; without the escape sequences it is the same */
     NB_PAGE_MARKDOWN, /* GitHub's; what would have a meaning there is escaped */
-    NB_PAGE_LATEX     /* the tables, with booktabs and siunitx; the rest as comments */
+    NB_PAGE_LATEX,    /* the tables, with booktabs and siunitx; the rest as comments */
+    NB_PAGE_HTML      /* an element of another page, such as a notebook's, whose styles it takes */
 } nb_page_form;
+
+/* What a paragraph is for, which only LaTeX asks: in the other forms all look the same. */
+typedef enum {
+    NB_PAGE_ASIDE, /* who runs the program: it leads to items or notes, or names an option; not for a paper */
+    NB_PAGE_ABOVE, /* the tables below it, which have it in common: of their caption */
+    NB_PAGE_HOLDS, /* the table above it, which holds that: of its caption */
+    NB_PAGE_REMARK /* the table above it: below that in a paper too */
+} nb_page_use;
 
 /* How a column of a table is set. */
 enum {
@@ -55,13 +64,14 @@ void nb_page_make(nb_page *page, nb_ctx *ctx); /* empty */
 
 enum { NB_PAGE_DEEPEST = 5 };
 
-/* Adds a block, by these names: a heading of level 1, 2, ..., which begins a part of the page; a paragraph; an item of
- * a list; what a mark or a word of the tables above means, or (mark NULL) a remark on the last of them; and a picture,
+/* Adds a block, by these names: a heading of level 1, 2, ..., which begins a part of the page; a paragraph, which is an
+ * aside, or prose for what `use` says; an item of a list; what a mark or a word of the tables above means, or (mark NULL) a remark on the last of them; and a picture,
  * its SVG file, the address of that as seen from the page, which needs no escapes, and what it shows. */
-void nb_page_add(nb_page *page, nb_block_kind kind, int level, const char *path, const char *mark, const char *format,
-                 ...) __attribute__((format(printf, 6, 7)));
+void nb_page_add(nb_page *page, nb_block_kind kind, int level_or_use, const char *path, const char *mark,
+                 const char *format, ...) __attribute__((format(printf, 6, 7)));
 #define nb_page_heading(page, level, ...) nb_page_add(page, NB_HEADING, level, NULL, NULL, __VA_ARGS__)
-#define nb_page_paragraph(page, ...) nb_page_add(page, NB_PARAGRAPH, 0, NULL, NULL, __VA_ARGS__)
+#define nb_page_paragraph(page, ...) nb_page_prose(page, NB_PAGE_ASIDE, __VA_ARGS__)
+#define nb_page_prose(page, use, ...) nb_page_add(page, NB_PARAGRAPH, use, NULL, NULL, __VA_ARGS__)
 #define nb_page_item(page, ...) nb_page_add(page, NB_ITEM, 0, NULL, NULL, __VA_ARGS__)
 #define nb_page_note(page, mark, ...) nb_page_add(page, NB_NOTE, 0, NULL, mark, __VA_ARGS__)
 #define nb_page_picture(page, path, address, ...) nb_page_add(page, NB_PICTURE, 0, path, address, __VA_ARGS__)

@@ -2,16 +2,14 @@
 /* page_latex.c - the tables of a page for a paper: booktabs' rules, siunitx' columns of numbers, and a label.
  *
  * 1. Tables of one heading that have the same columns are one, with a column for what their own headings differ in.
- * 2. The caption is the heading, what their own headings agree in, the paragraphs above the table, and the first one
- *    below it, which says what it holds.
- * 3. Other paragraphs below it, and notes, stand there in a small face.
- * 4. All else is a comment: items, what leads to them, and what names an option of the program. */
-#include "report/page_record.h"
+ * 2. The caption is the heading, what their own headings agree in, and the paragraphs that are NB_PAGE_ABOVE or
+ *    NB_PAGE_HOLDS.
+ * 3. Remarks on a table, and notes, stand below it in a small face.
+ * 4. All else is a comment. */
+#include "report/page_parts.h"
 
 #include <ctype.h>
 #include <string.h>
-
-enum { MOST_ROWS = 40 }; /* of several tables in one, so that it fits a page */
 
 /* The length of a norm, as |S - FXB|_F, that begins the text; 0: none does. */
 static int norm_length(const char *text, int length)
@@ -73,13 +71,6 @@ static void print_cell(FILE *out, nb_page_entry cell, bool number)
     }
 }
 
-typedef struct { /* of a table that is several of the page's */
-    const nb_page_sheet *table;
-    const char *title; /* its heading; NULL: none */
-    const char *name;  /* what of it differs from those of the others */
-    int at;            /* its block */
-} part;
-
 /* `name`: of the part, beside its first row; NULL: there is no such column. */
 static void print_rows(FILE *out, const nb_page_sheet *t, const char *name)
 {
@@ -103,62 +94,82 @@ static void print_rows(FILE *out, const nb_page_sheet *t, const char *name)
     }
 }
 
-/* Appends to a caption: a sentence as one, and else as a part of the one before. */
+/* Begins a caption, by a capital, or appends to it: a sentence as one, and else as a part of the one before. */
 static void print_more(FILE *out, const char *text, const char **before)
 {
     size_t length = strlen(text), end = strlen(*before);
-    if (end > 0) fputs((*before)[end - 1] == '.' ? " " : length > 0 && text[length - 1] == '.' ? ". " : "; ", out);
-    print_escaped(out, text);
+    if (length == 0) return;
+    fputs(end == 0 ? "\\caption{" : (*before)[end - 1] == '.' ? " " : text[length - 1] == '.' ? ". " : "; ", out);
+    if (end == 0) fputc(toupper((unsigned char)*text), out);
+    print_escaped(out, text + (end == 0));
     *before = text;
 }
 
-static bool is_paragraph(const nb_page *page, int block)
+static const nb_page_block *block_at(const nb_page *page, int i)
 {
-    return block >= 0 && block < page->count && page->blocks[block].kind == NB_PARAGRAPH;
+    static const nb_page_block none = {.kind = NB_HEADING};
+    return i >= 0 && i < page->count ? &page->blocks[i] : &none;
 }
 
-/* Returns whether the block is a paragraph above a table, from which only paragraphs part it. */
-static bool is_above(const nb_page *page, int block)
+static bool is_paragraph(const nb_page *page, int i)
 {
-    bool paragraph = is_paragraph(page, block);
-    while (is_paragraph(page, block)) block++;
-    return paragraph && block < page->count && page->blocks[block].table && page->blocks[block].table->row_count > 0;
+    return block_at(page, i)->kind == NB_PARAGRAPH;
 }
 
-/* Returns whether the block is a paragraph below a table that serves a reader of the paper, and leads to no items. */
-static bool is_told(const nb_page *page, int block)
+/* Returns whether the block is a paragraph of that use. */
+static bool is_for(const nb_page *page, int i, nb_page_use use)
 {
-    if (!is_paragraph(page, block) || is_above(page, block)) return false;
-    if (block + 1 < page->count && page->blocks[block + 1].kind == NB_ITEM) return false;
-    const char *text = page->blocks[block].text;
-    return *text && text[strlen(text) - 1] != ':' && !strstr(text, "--");
+    return is_paragraph(page, i) && page->blocks[i].use == use;
 }
 
-typedef struct { /* headings: of level 2 and its block, below; of the table before */
+/* Returns whether the block is of the caption of a table, from which only paragraphs part it. */
+static bool is_above(const nb_page *page, int i)
+{
+    if (!is_for(page, i, NB_PAGE_ABOVE)) return false;
+    while (is_paragraph(page, i)) i++;
+    return block_at(page, i)->table && block_at(page, i)->table->row_count > 0;
+}
+
+/* Returns whether the block, which is below a table and others of its own, is the table's too. */
+static bool is_own(const nb_page *page, int i)
+{
+    return block_at(page, i)->kind == NB_NOTE || (is_paragraph(page, i) && !is_above(page, i));
+}
+
+typedef struct { /* headings: of level 2, below that, of the table before */
     const char *above, *caption, *used;
     const char *shared; /* what the headings of a table that is several of the page's agree in */
     bool goes_on;       /* likewise, as did those of the table before */
-    int block, tables;  /* tables: how many have been printed */
+    int block;          /* below the heading of level 2 */
+    int tables;         /* how many have been written */
 } state;
 
-static void print_caption(FILE *out, const nb_page *page, const state *at, int count, const part *parts)
+static void print_uses(FILE *out, const nb_page *page, nb_page_use use, int first, int end, const char **before)
+{
+    for (int i = first; i < end; i++)
+        if (is_for(page, i, use)) print_more(out, page->blocks[i].text, before);
+}
+
+static void print_caption(FILE *out, const nb_page *page, const state *at, int count, const nb_page_part *parts)
 {
     const char *before = "", *title = count > 1 ? at->shared : parts[0].title ? parts[0].title : "";
-    int first = parts[0].at, below = parts[count - 1].at + 1;
-    if (!at->above && !*title) return;
-    fputs("\\caption{", out);
-    if (at->above) {
-        fputc(toupper((unsigned char)*at->above), out);
-        print_escaped(out, at->above + 1);
-        fputs(*title ? ": " : "", out);
+    int common = at->block, own = parts[0].at, below = parts[count - 1].at + 1, end = below;
+    while (is_paragraph(page, own - 1)) own--;
+    while (is_paragraph(page, common) && common < own) common++;
+    while (is_own(page, end)) end++;
+    if (at->above) print_more(out, at->above, &before);
+    if (*before && *title) {
+        fputs(": ", out);
+        print_escaped(out, title);
+        before = title;
+    } else {
+        print_more(out, title, &before);
     }
-    print_escaped(out, title);
-    before = *title ? title : at->above;
     if (count > 1 && at->goes_on) print_more(out, "continued", &before);
-    while (is_paragraph(page, first - 1)) first--;
-    for (int i = at->block + 1; is_paragraph(page, i) && i < first; i++) print_more(out, page->blocks[i].text, &before);
-    for (int i = first; i < parts[0].at && count == 1; i++) print_more(out, page->blocks[i].text, &before);
-    if (is_told(page, below)) print_more(out, page->blocks[below].text, &before);
+    print_uses(out, page, NB_PAGE_ABOVE, at->block, common, &before);
+    if (count == 1) print_uses(out, page, NB_PAGE_ABOVE, own, parts[0].at, &before);
+    print_uses(out, page, NB_PAGE_HOLDS, below, end, &before);
+    if (!*before) return;
     fputs(before[strlen(before) - 1] == '.' ? "}\n" : ".}\n", out);
     if (!page->name) return;
     fprintf(out, "\\label{tab:%s", page->name);
@@ -166,11 +177,9 @@ static void print_caption(FILE *out, const nb_page *page, const state *at, int c
     fputs("}\n", out);
 }
 
-static void print_table(FILE *out, const nb_page *page, const state *at, int count, const part *parts)
+static void print_tabular(FILE *out, int count, const nb_page_part *parts)
 {
     const nb_page_sheet *t = parts[0].table;
-    fputs("\\begin{table}\n\\centering\n", out);
-    print_caption(out, page, at, count, parts);
     fputs(count > 1 ? "\\begin{tabular}{l" : "\\begin{tabular}{", out);
     for (int c = 0; c < t->column_count; c++) fputc(t->columns[c].kind & NB_PAGE_NUMBER ? 'S' : 'l', out);
     fputs("}\n\\toprule\n", out);
@@ -184,125 +193,6 @@ static void print_table(FILE *out, const nb_page *page, const state *at, int cou
         print_rows(out, parts[i].table, count > 1 ? parts[i].name : NULL);
     }
     fputs("\\bottomrule\n\\end{tabular}\n", out);
-}
-
-static bool has_same_heads(const nb_page_sheet *a, const nb_page_sheet *b)
-{
-    bool same = a->column_count == b->column_count && a->headless == b->headless;
-    for (int c = 0; same && c < a->column_count; c++)
-        same = strcmp(a->columns[c].text, b->columns[c].text) == 0 && a->columns[c].kind == b->columns[c].kind;
-    return same;
-}
-
-/* The length of the first of a list's items, which commas outside of brackets part. */
-static size_t item_length(const char *list)
-{
-    size_t i = 0;
-    for (int depth = 0; list[i] && (depth > 0 || list[i] != ','); i++)
-        depth += (strchr("([{", list[i]) != NULL) - (strchr(")]}", list[i]) != NULL);
-    return i;
-}
-
-/* Returns what follows the item, and the comma behind it. */
-static const char *item_end(const char *list)
-{
-    list += item_length(list);
-    return list + strspn(list, ", ");
-}
-
-static int item_count(const char *list)
-{
-    int count = 0;
-    for (; *list; list = item_end(list)) count++;
-    return count;
-}
-
-/* *list <- with one more item, of that length. */
-static nb_status add_item(const char **list, const char *item, size_t length, nb_ctx *ctx)
-{
-    NB_NEED(*list, nb_format(ctx, "%s%s%.*s", *list, **list && length > 0 ? ", " : "", (int)length, item));
-    return NB_OK;
-}
-
-static nb_status cut_lists(int count, const char *const *lists, const char **names, const char **shared, nb_ctx *ctx);
-
-/* The first items, which differ: of one component with as many options each, shared <- the component with the options
- * that are the same, and the names <- the others. Else each name <- the item. */
-static nb_status cut_items(int count, const char *const *items, const char **names, const char **shared, nb_ctx *ctx)
-{
-    size_t head = strcspn(items[0], "("), *lengths;
-    const char **options, *same = "";
-    bool alike = true;
-    NB_NEED(options, nb_alloc(ctx, (size_t)count, sizeof *options));
-    NB_NEED(lengths, nb_alloc(ctx, (size_t)count, sizeof *lengths));
-    for (int i = 0; i < count; i++) {
-        size_t length = lengths[i] = item_length(items[i]);
-        alike = alike && head + 1 < length && strncmp(items[i], items[0], head + 1) == 0 && items[i][length - 1] == ')';
-        NB_NEED(options[i],
-                nb_format(ctx, "%.*s", alike ? (int)(length - head - 2) : 0, items[i] + (alike ? head + 1 : 0)));
-        alike = alike && item_count(options[i]) == item_count(options[0]);
-    }
-    for (int i = 0; i < count && !alike; i++) NB_TRY(ctx, add_item(&names[i], items[i], lengths[i], ctx));
-    if (!alike) return NB_OK;
-    NB_TRY(ctx, cut_lists(count, options, names, &same, ctx));
-    NB_NEED(same, nb_format(ctx, *same ? "%.*s(%s)" : "%.*s", (int)head, items[0], same));
-    return add_item(shared, same, strlen(same), ctx);
-}
-
-/* Adds the items that all lists have at one place to *shared, and the others to the list's name. */
-static nb_status cut_lists(int count, const char *const *lists, const char **names, const char **shared, nb_ctx *ctx)
-{
-    const char **rest;
-    bool alike = true;
-    NB_NEED(rest, nb_alloc(ctx, (size_t)count, sizeof *rest));
-    memcpy(rest, lists, (size_t)count * sizeof *rest);
-    for (int i = 1; i < count; i++) alike = alike && item_count(rest[i]) == item_count(rest[0]);
-    for (int i = 0; i < count && !alike; i++) NB_TRY(ctx, add_item(&names[i], rest[i], strlen(rest[i]), ctx));
-    while (alike && *rest[0]) {
-        size_t length = item_length(rest[0]);
-        bool same = true;
-        for (int i = 1; i < count; i++)
-            same = same && item_length(rest[i]) == length && strncmp(rest[i], rest[0], length) == 0;
-        NB_TRY(ctx, same ? add_item(shared, rest[0], length, ctx) : cut_items(count, rest, names, shared, ctx));
-        for (int i = 0; i < count; i++) rest[i] = item_end(rest[i]);
-    }
-    return NB_OK;
-}
-
-/* Names parts by what their titles differ in; *shared <- what they agree in. */
-static nb_status cut_titles(int count, part *parts, const char **shared, nb_ctx *ctx)
-{
-    const char **titles, **names;
-    NB_NEED(titles, nb_alloc(ctx, (size_t)count, sizeof *titles));
-    NB_NEED(names, nb_alloc(ctx, (size_t)count, sizeof *names));
-    for (int i = 0; i < count; i++) {
-        titles[i] = parts[i].title ? parts[i].title : "";
-        names[i] = "";
-    }
-    *shared = "";
-    NB_TRY(ctx, cut_lists(count, titles, names, shared, ctx));
-    for (int i = 0; i < count; i++) parts[i].name = names[i];
-    return NB_OK;
-}
-
-/* Returns how many tables from a block on are one: of each heading there is one, and they have the same columns. `own`:
- * the first is the first of its heading. */
-static int find_parts(const nb_page *page, int first, const char *title, bool own, part *parts)
-{
-    int count = 0, rows = 0;
-    for (int i = first; i < page->count && (own || count == 0); i++) {
-        const nb_page_block *b = &page->blocks[i];
-        bool heading = b->kind == NB_HEADING && b->level > 2;
-        if (heading) title = b->text;
-        if (b->kind == NB_PARAGRAPH || heading || (b->table && b->table->row_count == 0)) continue;
-        bool again = count > 0 && title == parts[count - 1].title;
-        if (again && b->table) count -= count > 1;
-        if (!b->table || again || (count > 0 && !has_same_heads(b->table, parts[0].table))) break;
-        rows += b->table->row_count;
-        if (count > 0 && rows > MOST_ROWS) break;
-        parts[count++] = (part){.table = b->table, .title = title, .at = i};
-    }
-    return count;
 }
 
 static void print_comment(FILE *out, const char *text)
@@ -322,10 +212,11 @@ static void print_note(FILE *out, const char *mark, const char *text)
 }
 
 /* What stands above each of several tables in one. */
-static void print_parts(FILE *out, const nb_page *page, int count, const part *parts)
+static void print_parts(FILE *out, const nb_page *page, int count, const nb_page_part *parts)
 {
     for (int p = 0; p < count && count > 1; p++)
         for (int i = parts[p].at - 1; is_paragraph(page, i); i--) {
+            if (!is_for(page, i, NB_PAGE_ABOVE)) continue;
             fputs("\\par\\footnotesize ", out);
             print_escaped(out, parts[p].name);
             fputs(": ", out);
@@ -338,46 +229,65 @@ static void print_parts(FILE *out, const nb_page *page, int count, const part *p
 static int print_below(FILE *out, const nb_page *page, int first)
 {
     int i = first;
-    for (; i < page->count; i++) {
+    for (; is_own(page, i); i++) {
         const nb_page_block *b = &page->blocks[i];
-        if (b->kind == NB_NOTE)
-            print_note(out, b->mark, b->text);
-        else if (is_told(page, i) && i > first)
-            print_note(out, "", b->text);
-        else if (!is_told(page, i) && is_paragraph(page, i) && !is_above(page, i))
+        if (b->kind == NB_PARAGRAPH && b->use == NB_PAGE_ASIDE)
             print_comment(out, b->text);
-        else if (!is_told(page, i))
-            break;
+        else if (b->use != NB_PAGE_HOLDS)
+            print_note(out, b->mark, b->text);
     }
     return i - 1;
 }
 
-nb_status nb_page_print_latex(FILE *out, const nb_page *page)
+static void begin(nb_page_walk *w)
 {
-    state at = {.above = NULL};
-    part *parts;
-    NB_NEED(parts, nb_alloc(page->ctx, (size_t)page->count + 1, sizeof *parts));
-    fputs("% \\usepackage{booktabs,siunitx}\n", out);
-    for (int i = 0; i < page->count; i++) {
-        const nb_page_block *b = &page->blocks[i];
-        if ((b->table && b->table->row_count == 0) || is_above(page, i)) continue;
-        if (b->kind == NB_HEADING && b->level <= 2) at.above = b->text, at.block = i, at.caption = at.shared = NULL;
-        if (b->kind == NB_HEADING && b->level > 2) at.caption = b->text;
-        if (!b->table) {
-            print_comment(out, b->text);
-            continue;
-        }
-        int count = find_parts(page, i, at.caption, at.caption != at.used, parts);
-        const char *shared = NULL;
-        if (count > 1) NB_TRY(page->ctx, cut_titles(count, parts, &shared, page->ctx));
-        at.goes_on = shared && at.shared && strcmp(shared, at.shared) == 0;
-        at.shared = shared;
-        at.caption = at.used = parts[count - 1].title;
-        print_table(out, page, &at, count, parts);
-        print_parts(out, page, count, parts);
-        i = print_below(out, page, parts[count - 1].at + 1);
-        fputs("\\end{table}\n", out);
-        at.tables++;
-    }
+    if (!w->before) fputs("% \\usepackage{booktabs,siunitx}\n", w->out);
+}
+
+static nb_status write_comment(nb_page_walk *w)
+{
+    if (!is_above(w->page, w->at)) print_comment(w->out, w->block->text);
     return NB_OK;
 }
+
+static nb_status write_heading(nb_page_walk *w)
+{
+    state *s = w->own;
+    if (w->block->level <= 2)
+        s->above = w->block->text, s->block = w->at + 1, s->caption = s->shared = NULL;
+    else
+        s->caption = w->block->text;
+    return write_comment(w);
+}
+
+static nb_status write_table(nb_page_walk *w)
+{
+    state *s = w->own;
+    const nb_page *page = w->page;
+    const char *shared = NULL;
+    nb_page_part *parts;
+    NB_NEED(parts, nb_alloc(page->ctx, (size_t)(page->count - w->at), sizeof *parts));
+    int count = nb_page_find_parts(page, w->at, s->caption, s->caption != s->used, parts);
+    if (count > 1) NB_TRY(page->ctx, nb_page_name_parts(count, parts, &shared, page->ctx));
+    s->goes_on = shared && s->shared && strcmp(shared, s->shared) == 0;
+    s->shared = shared;
+    s->caption = s->used = parts[count - 1].title;
+    fputs("\\begin{table}\n\\centering\n", w->out);
+    print_caption(w->out, page, s, count, parts);
+    print_tabular(w->out, count, parts);
+    print_parts(w->out, page, count, parts);
+    w->at = print_below(w->out, page, parts[count - 1].at + 1);
+    fputs("\\end{table}\n", w->out);
+    s->tables++;
+    return NB_OK;
+}
+
+const nb_page_writer nb_page_latex_writer = {.own_size = sizeof(state),
+                                             .between = begin,
+                                             .block = {[NB_HEADING] = write_heading,
+                                                       [NB_PARAGRAPH] = write_comment,
+                                                       [NB_ITEM] = write_comment,
+                                                       [NB_NOTE] = write_comment,
+                                                       [NB_PICTURE] = write_comment,
+                                                       [NB_VERBATIM] = write_comment,
+                                                       [NB_TABLE] = write_table}};

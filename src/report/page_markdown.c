@@ -41,22 +41,61 @@ static void print_line(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* Prints a text between fences that are longer than any in it. */
-static void print_verbatim(FILE *out, const char *text)
+static nb_status write_heading(nb_page_walk *w)
 {
+    for (int i = 0; i < w->block->level && i < 6; i++) fputc('#', w->out);
+    fputc(' ', w->out);
+    print_escaped(w->out, w->block->text, false);
+    fputc('\n', w->out);
+    return NB_OK;
+}
+
+static nb_status write_paragraph(nb_page_walk *w)
+{
+    print_line(w->out, w->block->text);
+    return NB_OK;
+}
+
+/* Of items too, which have no mark. */
+static nb_status write_note(nb_page_walk *w)
+{
+    const char *mark = w->block->mark;
+    fputs(*mark ? "* **" : "* ", w->out);
+    print_escaped(w->out, mark, false);
+    fputs(*mark ? "** " : "", w->out);
+    print_line(w->out, w->block->text);
+    return NB_OK;
+}
+
+static nb_status write_picture(nb_page_walk *w)
+{
+    fputs("![", w->out);
+    print_escaped(w->out, w->block->text, false);
+    fprintf(w->out, "](%s)\n", w->block->mark);
+    return NB_OK;
+}
+
+static void print_fence(FILE *out, size_t length)
+{
+    for (size_t i = 0; i < length; i++) fputc('`', out);
+    fputc('\n', out);
+}
+
+/* Writes a text between fences that are longer than any in it. */
+static nb_status write_verbatim(nb_page_walk *w)
+{
+    const char *text = w->block->text;
     size_t fence = 3;
     for (const char *at = text; (at = strchr(at, '`'));) {
         size_t ticks = strspn(at, "`");
         fence = ticks >= fence ? ticks + 1 : fence;
         at += ticks;
     }
-    for (int end = 0; end < 2; end++) {
-        for (size_t i = 0; i < fence; i++) fputc('`', out);
-        fputc('\n', out);
-        if (end) return;
-        fputs(text, out);
-        if (*text && text[strlen(text) - 1] != '\n') fputc('\n', out);
-    }
+    print_fence(w->out, fence);
+    fputs(text, w->out);
+    if (*text && text[strlen(text) - 1] != '\n') fputc('\n', w->out);
+    print_fence(w->out, fence);
+    return NB_OK;
 }
 
 static void print_cell(FILE *out, const char *text, const char *mark)
@@ -67,10 +106,11 @@ static void print_cell(FILE *out, const char *text, const char *mark)
     fputs(" |", out);
 }
 
-static void print_table(FILE *out, const nb_page_sheet *t)
+static nb_status write_table(nb_page_walk *w)
 {
+    FILE *out = w->out;
+    const nb_page_sheet *t = w->block->table;
     fputc('|', out);
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a block that is a table has one */
     if (t->band_head) print_cell(out, t->band_head, "");
     for (int c = 0; c < t->column_count; c++) print_cell(out, t->columns[c].text, "");
     fputs(t->band_head ? "\n|---|" : "\n|", out);
@@ -85,50 +125,20 @@ static void print_table(FILE *out, const nb_page_sheet *t)
         }
         fputc('\n', out);
     }
-}
-
-static void print_block(FILE *out, const nb_page_block *b)
-{
-    switch (b->kind) {
-    case NB_HEADING:
-        for (int i = 0; i < b->level && i < 6; i++) fputc('#', out);
-        fputc(' ', out);
-        print_escaped(out, b->text, false);
-        fputc('\n', out);
-        break;
-    case NB_PARAGRAPH: print_line(out, b->text); break;
-    case NB_ITEM: /* which has no mark */
-    case NB_NOTE:
-        fputs(*b->mark ? "* **" : "* ", out);
-        print_escaped(out, b->mark, false);
-        fputs(*b->mark ? "** " : "", out);
-        print_line(out, b->text);
-        break;
-    case NB_PICTURE:
-        fputs("![", out);
-        print_escaped(out, b->text, false);
-        fprintf(out, "](%s)\n", b->mark);
-        break;
-    case NB_VERBATIM: print_verbatim(out, b->text); break;
-    case NB_TABLE: print_table(out, b->table); break;
-    case NB_BLOCK_KINDS: break;
-    }
-}
-
-static bool is_item(const nb_page_block *b)
-{
-    return b->kind == NB_ITEM || b->kind == NB_NOTE;
-}
-
-nb_status nb_page_print_markdown(FILE *out, const nb_page *page)
-{
-    const nb_page_block *before = NULL;
-    for (int i = 0; i < page->count; i++) {
-        const nb_page_block *b = &page->blocks[i];
-        if (b->table && b->table->row_count == 0) continue;
-        if (before && !(is_item(before) && is_item(b))) fputc('\n', out);
-        print_block(out, b);
-        before = b;
-    }
     return NB_OK;
 }
+
+/* Items of one list have no empty line between them. */
+static void write_between(nb_page_walk *w)
+{
+    if (w->block && w->before && !(nb_page_is_item(w->before) && nb_page_is_item(w->block))) fputc('\n', w->out);
+}
+
+const nb_page_writer nb_page_markdown_writer = {.between = write_between,
+                                                .block = {[NB_HEADING] = write_heading,
+                                                          [NB_PARAGRAPH] = write_paragraph,
+                                                          [NB_ITEM] = write_note,
+                                                          [NB_NOTE] = write_note,
+                                                          [NB_PICTURE] = write_picture,
+                                                          [NB_VERBATIM] = write_verbatim,
+                                                          [NB_TABLE] = write_table}};

@@ -32,6 +32,7 @@ typedef struct {
 
 struct nb_page_block {
     nb_block_kind kind;
+    nb_page_use use;      /* of a paragraph */
     int level;            /* of a heading */
     const char *text;     /* of a table: NULL */
     const char *mark;     /* of a note, "": none; of a picture: its address */
@@ -42,10 +43,33 @@ struct nb_page_block {
 /* "" with no mark where the row has no cell. */
 nb_page_entry nb_page_cell_at(const nb_page_sheet *table, int row, int column);
 
-nb_status nb_page_print_text(FILE *out, const nb_page *page, bool bold, int width);
+/* A walk over the blocks of a page, but for tables without rows. */
+typedef struct {
+    FILE *out;
+    const nb_page *page;
+    int at;                              /* the block at hand */
+    const nb_page_block *block, *before; /* the same, NULL at the end; the one that was written before, NULL: none */
+    bool bold;                           /* of text, as is the width */
+    int width;
+    void *own; /* the writer's */
+} nb_page_walk;
+
+/* A form of a page: what writes each kind of block. A function that writes several blocks as one moves `at` to the last
+ * of them. */
+typedef struct {
+    size_t own_size; /* of walk->own, which begins as zeros */
+    nb_status (*block[NB_BLOCK_KINDS])(nb_page_walk *walk);
+    void (*between)(nb_page_walk *walk); /* before each block, and at the end; NULL: nothing stands there */
+} nb_page_writer;
+
+extern const nb_page_writer nb_page_text_writer, nb_page_markdown_writer, nb_page_latex_writer, nb_page_html_writer;
+
+/* Writes all blocks. `walk` has what its writer takes; own NULL: it is made. */
+nb_status nb_page_write(const nb_page_writer *writer, nb_page_walk walk);
+
+bool nb_page_is_item(const nb_page_block *block); /* of a list, as a note is; false of NULL */
+
 nb_status nb_page_print_table(FILE *out, const nb_page_sheet *table, bool bold, int width, nb_ctx *ctx);
-nb_status nb_page_print_markdown(FILE *out, const nb_page *page);
-nb_status nb_page_print_latex(FILE *out, const nb_page *page);
 
 /* Lines of text: words that are cut nowhere, in lines of a width. */
 int nb_page_longest_word(const char *text); /* in columns */

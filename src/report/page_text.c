@@ -56,26 +56,58 @@ void nb_page_wrap(FILE *out, const char *lead, const char *text, int indent, int
     fputs(bold ? "\033[0m\n" : "\n", out);
 }
 
-static nb_status print_block(FILE *out, const nb_page_block *b, bool bold, int width, nb_ctx *ctx)
+/* The columns of prose. */
+static int prose(const nb_page_walk *w)
 {
-    int prose = width > 0 && width < NB_PAGE_PARAGRAPH ? width : NB_PAGE_PARAGRAPH;
-    const char *lead;
-    switch (b->kind) {
-    case NB_HEADING: nb_page_wrap(out, "", b->text, 0, prose, bold); break;
-    case NB_PARAGRAPH: nb_page_wrap(out, "", b->text, 0, prose, false); break;
-    case NB_ITEM: nb_page_wrap(out, "  ", b->text, 2 * INDENT, prose, false); break;
-    case NB_NOTE:
-        NB_NEED(lead, nb_format(ctx, "%*s%s%s", INDENT, "", b->mark, *b->mark ? " " : ""));
-        nb_page_wrap(out, lead, b->text, INDENT + (*b->mark ? 2 : 0), prose, false);
-        break;
-    case NB_PICTURE:
-        nb_page_wrap(out, "", b->text, 0, prose, false);
-        fprintf(out, "%*s%s\n", INDENT, "", b->mark);
-        break;
-    case NB_VERBATIM: fputs(b->text, out); break;
-    case NB_TABLE: return nb_page_print_table(out, b->table, bold, width, ctx);
-    case NB_BLOCK_KINDS: break;
-    }
+    return w->width > 0 && w->width < NB_PAGE_PARAGRAPH ? w->width : NB_PAGE_PARAGRAPH;
+}
+
+static nb_status write_heading(nb_page_walk *w)
+{
+    nb_page_wrap(w->out, "", w->block->text, 0, prose(w), w->bold);
+    return NB_OK;
+}
+
+static nb_status write_paragraph(nb_page_walk *w)
+{
+    nb_page_wrap(w->out, "", w->block->text, 0, prose(w), false);
+    return NB_OK;
+}
+
+static nb_status write_item(nb_page_walk *w)
+{
+    nb_page_wrap(w->out, "  ", w->block->text, 2 * INDENT, prose(w), false);
+    return NB_OK;
+}
+
+static nb_status write_note(nb_page_walk *w)
+{
+    nb_mark memory = nb_ctx_mark(w->page->ctx);
+    const char *lead, *mark = w->block->mark;
+    NB_NEED(lead, nb_format(w->page->ctx, "%*s%s%s", INDENT, "", mark, *mark ? " " : ""));
+    nb_page_wrap(w->out, lead, w->block->text, INDENT + (*mark ? 2 : 0), prose(w), false);
+    nb_ctx_release(w->page->ctx, memory);
+    return NB_OK;
+}
+
+static nb_status write_picture(nb_page_walk *w)
+{
+    nb_page_wrap(w->out, "", w->block->text, 0, prose(w), false);
+    fprintf(w->out, "%*s%s\n", INDENT, "", w->block->mark);
+    return NB_OK;
+}
+
+static nb_status write_verbatim(nb_page_walk *w)
+{
+    fputs(w->block->text, w->out);
+    return NB_OK;
+}
+
+static nb_status write_table(nb_page_walk *w)
+{
+    nb_mark memory = nb_ctx_mark(w->page->ctx);
+    NB_TRY(w->page->ctx, nb_page_print_table(w->out, w->block->table, w->bold, w->width, w->page->ctx));
+    nb_ctx_release(w->page->ctx, memory);
     return NB_OK;
 }
 
@@ -89,17 +121,16 @@ static const bool apart[NB_BLOCK_KINDS][NB_BLOCK_KINDS] = {
     [NB_TABLE] = {[NB_ITEM] = true, [NB_NOTE] = true, [NB_VERBATIM] = true, [NB_TABLE] = true},
 };
 
-nb_status nb_page_print_text(FILE *out, const nb_page *page, bool bold, int width)
+static void write_between(nb_page_walk *w)
 {
-    const nb_page_block *before = NULL;
-    for (int i = 0; i < page->count; i++) {
-        const nb_page_block *b = &page->blocks[i];
-        if (b->table && b->table->row_count == 0) continue;
-        if (before && apart[b->kind][before->kind]) fputc('\n', out);
-        nb_mark mark = nb_ctx_mark(page->ctx);
-        NB_TRY(page->ctx, print_block(out, b, bold, width, page->ctx));
-        nb_ctx_release(page->ctx, mark);
-        before = b;
-    }
-    return NB_OK;
+    if (w->block && w->before && apart[w->block->kind][w->before->kind]) fputc('\n', w->out);
 }
+
+const nb_page_writer nb_page_text_writer = {.between = write_between,
+                                            .block = {[NB_HEADING] = write_heading,
+                                                      [NB_PARAGRAPH] = write_paragraph,
+                                                      [NB_ITEM] = write_item,
+                                                      [NB_NOTE] = write_note,
+                                                      [NB_PICTURE] = write_picture,
+                                                      [NB_VERBATIM] = write_verbatim,
+                                                      [NB_TABLE] = write_table}};

@@ -312,6 +312,20 @@ static void add_lines(nb_page *page, const char *text)
     }
 }
 
+/* Returns whether a kind of sentence is a paragraph, and finds what for. */
+static bool is_paragraph(const char *kind, nb_page_use *use)
+{
+    static const char *const kinds[] = {[NB_PAGE_ASIDE] = "paragraph",
+                                        [NB_PAGE_ABOVE] = "above",
+                                        [NB_PAGE_HOLDS] = "holds",
+                                        [NB_PAGE_REMARK] = "remark"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        *use = (nb_page_use)i;
+        if (strcmp(kind, kinds[i]) == 0) return true;
+    }
+    return false;
+}
+
 static nb_status show_parts(view *v)
 {
     const nb_grid *a = v->answer;
@@ -320,19 +334,22 @@ static nb_status show_parts(view *v)
             see_marks(v, next);
         if (*text_of(v, i, v->part) && (i == 0 || !same(v, i, i - 1, v->part)))
             nb_page_heading(v->page, 3, "%s", text_of(v, i, v->part));
-        if (*text_of(v, i, v->about)) nb_page_paragraph(v->page, "%s", text_of(v, i, v->about));
+        if (*text_of(v, i, v->about)) nb_page_prose(v->page, NB_PAGE_ABOVE, "%s", text_of(v, i, v->about));
         NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_table(v, i, next, a->columns));
         add_lines(v->page, text_of(v, i, v->note));
     }
     return NB_OK;
 }
 
-static nb_status add_paragraphs(const view *v, const char *name)
+/* Adds the comments that are paragraphs: those above the tables, or those below them, in their order. */
+static nb_status add_paragraphs(const view *v, bool above)
 {
+    nb_page_use use;
     for (const nb_comment *c = v->comments; c->name; c++) {
         const char *text = "";
-        if (strcmp(c->name, name) == 0) NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
-        if (*text) nb_page_paragraph(v->page, "%s", text);
+        if (is_paragraph(c->name, &use) && above == (use == NB_PAGE_ABOVE))
+            NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
+        if (*text) nb_page_prose(v->page, use, "%s", text);
     }
     return NB_OK;
 }
@@ -365,18 +382,22 @@ static nb_status add_notes(const view *v)
 static bool is_sentence(const nb_grid *a)
 {
     const char *name = a->columns > 0 ? a->names[0] : "";
-    return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
-           strcmp(name, "verbatim") == 0 || strncmp(name, "heading", 7) == 0 || strcmp(name, "kind") == 0;
+    nb_page_use use;
+    return is_paragraph(name, &use) || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
+           strcmp(name, "verbatim") == 0 || strncmp(name, "heading ", 8) == 0 || strcmp(name, "kind") == 0;
 }
 
-/* All of the kind that the first column is named, or each of the one that stands there. */
-static void add_sentences(nb_page *page, const nb_grid *a)
+/* Adds each as of the kind that the first column is named, or of the one that stands there. */
+static nb_status add_sentences(nb_page *page, const nb_grid *a)
 {
     bool each = strcmp(a->names[0], "kind") == 0;
     for (int i = 0; i < a->count; i++) {
         const char *kind = each ? nb_grid_at(a, i, 0)->text : a->names[0], *text = nb_grid_at(a, i, each)->text;
+        nb_page_use use;
         if (!text)
             continue;
+        else if (is_paragraph(kind, &use))
+            nb_page_prose(page, use, "%s", text);
         else if (strcmp(kind, "item") == 0)
             nb_page_item(page, "%s", text);
         else if (strcmp(kind, "note") == 0)
@@ -386,8 +407,9 @@ static void add_sentences(nb_page *page, const nb_grid *a)
         else if (strcmp(kind, "verbatim") == 0)
             nb_page_verbatim(page, text);
         else
-            nb_page_paragraph(page, "%s", text);
+            NB_FAIL(a->ctx, NB_EBUG, "a query has a sentence of the kind '%s', and there is none", kind);
     }
+    return NB_OK;
 }
 
 /* Shows an answer with the comments before `sql`. */
@@ -407,9 +429,9 @@ static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, n
     find_labels(&v);
     NB_TRY(ctx, nb_grid_fill_in(a, 0, nb_comment_text(v.comments, "heading"), &heading, ctx));
     if (*heading) nb_page_heading(page, 2, "%s", heading);
-    NB_TRY(ctx, add_paragraphs(&v, "above"));
+    NB_TRY(ctx, add_paragraphs(&v, true));
     NB_TRY(ctx, show_parts(&v));
-    NB_TRY(ctx, add_paragraphs(&v, "below"));
+    NB_TRY(ctx, add_paragraphs(&v, false));
     return add_notes(&v);
 }
 
@@ -429,7 +451,7 @@ nb_status nb_query_show(nb_relation *r, const char *sql, nb_page *page, nb_ctx *
         else if (!shown)
             NB_TRY(ctx, show_answer(page, sql, &first, ctx));
         shown = true;
-        if (is_sentence(&a)) add_sentences(page, &a);
+        if (is_sentence(&a)) NB_TRY(ctx, add_sentences(page, &a));
     }
     return shown ? NB_OK : show_answer(page, sql, &first, ctx);
 }
@@ -441,7 +463,7 @@ nb_status nb_query_tell(const nb_relation *r, const char *sql, nb_page *page, nb
         nb_grid a;
         NB_TRY(ctx, nb_relation_ask_next(r, &sql, &a, ctx));
         if (is_sentence(&a))
-            add_sentences(page, &a);
+            NB_TRY(ctx, add_sentences(page, &a));
         else
             NB_TRY(ctx, show_answer(page, at, &a, ctx));
     }

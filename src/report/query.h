@@ -10,7 +10,10 @@
  *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
  *   -- format: COLUMN: %.4g                   of its numbers, else %.3g; %s: its texts are none, whatever they are
  *   -- headless: WHY                          without the names of columns, where cells speak for themselves
- *   -- above: TEXT      -- below: TEXT        paragraphs before and behind the tables
+ *   -- above: TEXT                            a paragraph before the tables: what they share
+ *   -- holds: TEXT                            behind them: what they hold; both are of a caption in a paper
+ *   -- remark: TEXT                           behind them, in a paper too
+ *   -- paragraph: TEXT                        behind them, but not in a paper: it leads to notes, or names an option
  *   -- note: MARK: TEXT                       where the mark occurs; without a mark, in any case
  *   --   TEXT                                 goes on with the line before
  *
@@ -22,9 +25,9 @@
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
  *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
  *            value, and so with labels alone, has no table; "-- format: _cell:" is theirs
- * and others that begin with _, which are not shown. A query whose first column is named paragraph, item, verbatim,
- * note (behind which its mark may stand) or "heading 2" answers with sentences; of kind, with the kind of each before
- * it. */
+ * and others that begin with _, which are not shown. A query whose first column is named above, holds, remark,
+ * paragraph, item, verbatim, note (behind which its mark may stand) or "heading 2" answers with sentences; of kind,
+ * with the kind of each before it. */
 #ifndef NB_QUERY_H
 #define NB_QUERY_H
 

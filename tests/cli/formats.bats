@@ -242,6 +242,12 @@ PY
     [ "$(grep -c 'undefined' "$WORK/paper.log")" -eq 0 ]
 }
 
+@test "a LaTeX table without a heading has the conditions above it as its caption" {
+    "$NYSBENCH" measure --head experiments/data/minilm_us-constitution_n512_L3.safetensors:0 --strategy uniform \
+        --landmarks 8 --core 'iterative(steps=6)' --factors cur --format latex >"$WORK/tex"
+    grep -q '^\\caption{.* n = 512, d = 32, softmax; uniform, m = 8, pairing joint, factors cur\.}$' "$WORK/tex"
+}
+
 @test "tables that differ in their problem are one in LaTeX, with a column for what differs; norms are mathematics" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set cores=iterative --set 'problems=gaussian(n=[48, 65], d=8)' \
         --set factors=nystromformer -o "$WORK/r"

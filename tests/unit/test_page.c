@@ -113,6 +113,35 @@ static void test_latex_titles(void **state)
     }
 }
 
+/* What is for a paper is what was said of a paragraph, whatever its text and wherever below the table it stands. */
+static void test_latex_uses(void **state)
+{
+    nb_page page;
+    nb_page_make(&page, *state);
+    nb_page_prose(&page, NB_PAGE_ABOVE, "shared by --all:");
+    nb_page_paragraph(&page, "an aside");
+    add_titled(&page, "part", 1);
+    nb_page_note(&page, "*", "a mark");
+    nb_page_prose(&page, NB_PAGE_REMARK, "refused; --confounded compares");
+    nb_page_prose(&page, NB_PAGE_HOLDS, "medians:");
+    nb_page_paragraph(&page, "In the table.");
+    nb_page_item(&page, "one");
+    expect(&page, NB_PAGE_LATEX, 0,
+           "% \\usepackage{booktabs,siunitx}\n"
+           "% shared by --all:\n"
+           "% an aside\n"
+           "% part\n"
+           "\\begin{table}\n\\centering\n"
+           "\\caption{Part; shared by --all:; medians:.}\n"
+           "\\begin{tabular}{l}\n\\toprule\n{x} \\\\\n\\midrule\ny \\\\\n\\bottomrule\n\\end{tabular}\n"
+           "\\par\\footnotesize * a mark\n"
+           "\\par\\footnotesize refused; --confounded compares\n"
+           "% In the table.\n"
+           "\\end{table}\n"
+           "% one\n",
+           *state);
+}
+
 /* Bold is decoration: without its sequences, the same. */
 static void test_terminal(void **state)
 {
@@ -376,10 +405,10 @@ static void test_widths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_text),         test_with_ctx(test_markdown),
-                                       test_with_ctx(test_latex_titles), test_with_ctx(test_terminal),
-                                       test_with_ctx(test_empty),        test_with_ctx(test_prose),
-                                       test_with_ctx(test_columns),      test_with_ctx(test_outside),
-                                       test_with_ctx(test_failures),     test_with_ctx(test_widths)};
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_text),       test_with_ctx(test_markdown), test_with_ctx(test_latex_titles),
+        test_with_ctx(test_latex_uses), test_with_ctx(test_terminal), test_with_ctx(test_empty),
+        test_with_ctx(test_prose),      test_with_ctx(test_columns),  test_with_ctx(test_outside),
+        test_with_ctx(test_failures),   test_with_ctx(test_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 -- heading: Coherence and block-coherence: mean +- standard deviation, medians and quantiles over heads and trials
 -- labels: 3
 -- format: tau: %.4g
--- below: mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and
+-- holds: mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and
 --   alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves them out.
 --   What clusters have that know nothing of the points is no sign of clusters in them.
 WITH listed AS (

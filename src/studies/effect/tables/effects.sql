@@ -5,7 +5,7 @@
 -- needs: replaced
 -- heading: What replaced attention does to the model: medians over sources and trials
 -- labels: 5
--- below: model error: of the last hidden states; embedding: 1 - cosine; rank, top 10: of the corpus; perpl.: over the
+-- holds: model error: of the last hidden states; embedding: 1 - cosine; rank, top 10: of the corpus; perpl.: over the
 --   exact one; layer error: of the layers' outputs within the changed pass. Of the heads of the exact pass: error of S,
 --   the least that any X reaches (subspace), error of the outputs.
 SELECT model, layers, n, attention, landmarks, rows, model_error, embedding_distance, rank_agreement, top10_overlap,

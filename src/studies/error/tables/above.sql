@@ -3,7 +3,7 @@
 -- needs: entrant
 -- flags: oracle
 -- heading: Cores, % above the best one, over {_choices} choices of landmarks, {_different} of them different
--- below: 100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads and
+-- holds: 100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads and
 --   trials.
 -- note: unseen: on the rows of S that the core has not looked at, above the best core for these
 -- note: oracle: of a core with several settings the best for each choice of landmarks is taken, by the errors that are

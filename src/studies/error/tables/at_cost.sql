@@ -3,7 +3,7 @@
 -- needs: budget
 -- heading: The least median error of a forward pass of at most that share of exact attention's flops
 -- labels: 1
--- below: In the tables:
+-- paragraph: In the tables:
 -- note: -: no number of landmarks in the run is that cheap
 SELECT panel.title AS panel, panel.problem, panel.kernel, v.label, v.strategy, v.pairing, v.factors, core.spec AS core,
        at_most, landmarks, of_exact, count, median
@@ -25,4 +25,4 @@ FROM wide JOIN panel ON panel.id = panel_id JOIN variant AS v ON v.id = variant_
 JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 ORDER BY panel_id, core_id, variant_id;
 
-SELECT 'Strategies and cores without a count have no line.' AS paragraph;
+SELECT 'Strategies and cores without a count have no line.' AS remark;

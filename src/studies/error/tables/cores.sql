@@ -4,7 +4,7 @@
 -- needs: core_above
 -- flags: all_choices oracle
 -- heading: Cores, % above the best one on the same landmarks
--- below: 100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and
+-- holds: 100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and
 --   trials; core_s: median seconds at the core's largest m.
 -- note: *: least of the cores, oracles aside, that were measured on all choices of landmarks of the column
 -- note: !: not measured on all of them: not planned, skipped or missing

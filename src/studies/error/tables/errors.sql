@@ -3,7 +3,7 @@
 -- place: 1
 -- needs: cell
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
--- below: In the tables:
+-- paragraph: In the tables:
 -- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare', corrected
 --   for all that may have a star here (Holm). It takes 6 sources or more: each input of a file is one; where data are
 --   drawn, each trial is one

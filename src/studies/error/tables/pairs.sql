@@ -2,7 +2,7 @@
 -- reference: none: shares and ratios on the same landmarks
 -- needs: duel
 -- heading: On how many % of the choices of landmarks the core of a line is below that of a column
--- below: Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core
+-- holds: Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core
 --   with several settings (oracle) the best for each choice is taken, by the errors that are compared. Errors that are
 --   rounding noise are left out. With --format csv: the ratios too, also by m, by problem, and where m is a sixteenth
 --   of n or more.

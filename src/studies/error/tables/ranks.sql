@@ -5,10 +5,10 @@
 -- heading: Mean rank of each strategy by error, over sources
 -- labels: 1
 -- above: {_constant}
--- below: Mean ranks over sources. In a source, rank 1 is the least error of a block, and equal ones share their ranks; a
+-- holds: Mean ranks over sources. In a source, rank 1 is the least error of a block, and equal ones share their ranks; a
 --   method has the mean over heads of the mean logarithm over trials.{_pooled}
--- below: {_letters}
--- below: {_caveat}
+-- remark: {_letters}
+-- remark: {_caveat}
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, m.spec AS method, m.label, rank,
        coalesce(groups, '') AS groups, missing, CASE WHEN refused THEN
            'this one or the first, but not both, has looked at rows of S that both are judged on' END AS refusal,

@@ -2,7 +2,7 @@
 -- reference: none: medians over heads and trials
 -- needs: by_rows
 -- heading: Cores by the rows of S that they look at
--- below: In the tables:
+-- paragraph: In the tables:
 -- note: error: over the best core's, median over the rows of the run
 -- note: unseen: the same on the rows of S that the core has not looked at, over the best core's for these
 -- note: below first: the number of choices of landmarks on which it is below the first core of the run, {_first}

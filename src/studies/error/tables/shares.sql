@@ -2,7 +2,7 @@
 -- reference: none: ratios of errors in the same trial, and shares of the gap on their scale
 -- needs: share
 -- heading: Relative to {_baseline}
--- below: In the table:
+-- paragraph: In the table:
 -- note: error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m
 -- note: subspace: the same for the least error that any core reaches; both are medians, over problems and m, of the
 --   medians over heads and trials
@@ -39,5 +39,5 @@ JOIN variant AS b ON b.id = base_id
 WHERE (SELECT count(DISTINCT variant_id) FROM line) > 1 ORDER BY core_id, variant_id;
 
 SELECT 'Where a line names the pairing of the baseline, that was not run with the strategy''s: the ratio is the effect of '
-       || 'strategy and pairing together, and there is no share.' AS paragraph
+       || 'strategy and pairing together, and there is no share.' AS remark
 FROM share WHERE panel_id IS NULL AND NOT fixed AND (count > 0 OR noise > 0) LIMIT 1;

@@ -4,9 +4,9 @@
 -- heading: On how many sources one strategy has less error than another
 -- labels: 2
 -- above: {_constant}
--- below: a/b: on a of b sources, the line's method has less error than the column's; in a source, a method has the mean
+-- holds: a/b: on a of b sources, the line's method has less error than the column's; in a source, a method has the mean
 --   over heads of the mean logarithm over trials. What is equal up to rounding is not less.{_pooled}
--- below: The tests do not cover the luck of a trial's draws, which is the same for all sources; the intervals of
+-- remark: The tests do not cover the luck of a trial's draws, which is the same for all sources; the intervals of
 --   'nysbench compare' do.
 -- note: *: p of the sign test, with Holm's correction over the matrix, is at most 0.05; it takes 6 sources
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,

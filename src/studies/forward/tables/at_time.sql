@@ -9,7 +9,7 @@
 -- format: second error: %.2g
 -- format: times: %.2g
 -- format: x: %.3g
--- below: In the table:
+-- paragraph: In the table:
 -- note: time: of the fastest exact attention of the run, on the same layers and threads
 -- note: x: times faster than that
 -- note: error: geometric mean over layers and trials; second: the best of all other attentions, not of other options

@@ -5,7 +5,7 @@
 -- needs: crossover
 -- heading: Where one attention overtakes another one
 -- labels: 4
--- below: Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up to the
+-- holds: Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up to the
 --   last.
 SELECT layers, threads, spec AS attention, of_spec AS baseline, n_from, n_to, n_crossing, first AS speedup_first,
        last AS speedup_last

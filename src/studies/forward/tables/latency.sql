@@ -7,7 +7,7 @@
 -- labels: 4
 -- format: ms: %.4g
 -- format: error: %.2g
--- below: In the table:
+-- paragraph: In the table:
 -- note: ms: median over rounds, then over layers and trials
 -- note: interval: the ends of all their 95 % intervals, or of the times where there are fewer than 6 rounds
 -- note: fresh: a pass that chooses the landmarks that others keep
@@ -41,7 +41,7 @@ FROM line LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JO
 LEFT JOIN speedup ON speedup.cell_id = line.cell_id AND exact_id = exact.attention_id
 ORDER BY line.family_id, line.threads, line.n, line.attention_id, exact.attention_id;
 
-SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS paragraph;
+SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS remark;
 
 SELECT 'Refused: ' || listed(attention_label, attention_id) || ': ' || reason || '.' AS item
 FROM (SELECT DISTINCT attention_id, attention_label, reason FROM refused

@@ -5,7 +5,7 @@
 -- needs: growth
 -- heading: Growth: the exponent of n in time and memory, with 95 % t intervals
 -- labels: 3
--- below: Least squares on logarithms of the medians at each n; the intervals are those of points that scatter about a
+-- holds: Least squares on logarithms of the medians at each n; the intervals are those of points that scatter about a
 --   line, and these bend.
 SELECT layers, threads, attention, n_from, n_to, n_count, center(time) AS time_slope, low(time) AS time_low,
        high(time) AS time_high, center(workspace) AS workspace_slope, low(workspace) AS workspace_low,
