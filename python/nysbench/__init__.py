@@ -20,7 +20,7 @@ _NAMES = {
     "_errors": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
                 "OutOfMemoryError", "ShapeError"],
     "_experiment": ["run"],
-    "_heads": ["Landmarks", "Side", "measure", "select"],
+    "_heads": ["Landmarks", "Side", "measure", "select", "source_seed"],
     "_layers": ["Attention", "Cost", "attention"],
     "_library": ["version"],
     "_names": ["describe", "names", "strategies", "summary"],

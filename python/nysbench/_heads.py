@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, address, doubt_layout, flag, integer, listed, matrix,
+from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, SEED, address, doubt_layout, flag, integer, listed, matrix,
                       real_array, real_numbers)
 from ._callbacks import Callback, raise_taken, raising
 from ._errors import ArgumentError, Error, ShapeError, warn
@@ -112,7 +112,7 @@ class _Request(_library.Request):
         self.kept.append(array)
         return address(array)
 
-    def take_settings(self, kernel, pairing, seed, trial, problem, head):
+    def take_settings(self, kernel, pairing, seed, trial, problem, head, draws):
         if kernel is not None:
             self.kernel = text("kernel", kernel)
         if pairing is not None:
@@ -121,6 +121,10 @@ class _Request(_library.Request):
             self.seed = integer("seed", seed, 0, LARGEST_SEED)
         if problem is not None:
             self.problem = text("problem", problem)
+        if draws is not None:
+            if self.q:
+                raise ArgumentError("draws: arrays name no source, and draw with seed itself; source_seed() is that of a source")
+            self.draws = text("draws", draws)
         self.trial, self.head = integer("trial", trial, 0, LARGEST_TRIAL), integer("head", head, 0, LARGEST_INT)
 
     def take_cores(self, cores):
@@ -177,9 +181,23 @@ def _side(c, found):
     return Side(_copy(c.tokens, m, m, INT64), _copy(c.groups, n, n, INT64), _copy(c.points, (m, d), m * d, FLOAT64))
 
 
+def source_seed(source: str, model: str | None = None, seed: int | None = None) -> int:
+    """The seed with which a source draws in a run of `draws: source`, the default.
+
+    >>> nysbench.source_seed("opticks", "minilm") != nysbench.source_seed("opticks", "vit")
+    True
+
+    source, model: as in the run's rows; model None: its heads name none. seed: the run's; None: 20260101.
+
+    With it, select, measure, attention, Attention and patch draw for arrays what the run drew for that source.
+    """
+    seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+    return library.nysbench_source_seed(seed, None if model is None else text("model", model), text("source", source))
+
+
 def select(points: ArrayLike | str, m: int, strategy: str | Callable, *, keys: ArrayLike | None = None, kernel: str | None = None,
            pairing: str | None = None, causal: bool | None = None, seed: int | None = None, trial: int = 0,
-           problem: str | None = None, head: int = 0) -> Landmarks | list:
+           problem: str | None = None, head: int = 0, draws: str | None = None) -> Landmarks | list:
     """Picks m landmarks, the same as `nysbench select` and a run pick for these data, seed and trial.
 
     >>> nysbench.select(np.zeros((6, 3)), 2, "uniform(strided=true)").tokens.tolist()
@@ -194,12 +212,14 @@ def select(points: ArrayLike | str, m: int, strategy: str | Callable, *, keys: A
     seed, trial: of the random stream; None is the seed of an experiment that names none, 20260101.
     problem, head: what arrays are called in rows. Strategies and cores that look at only some rows of S also use this
         name to draw them: with the values in a run's row they draw the rows of S that the run drew.
+    draws: of a file's head, "source" (the default) or "shared", as the key of an experiment. Arrays draw with the seed
+        itself: source_seed() gives that of a source.
 
     Returns Landmarks. Raises ArgumentError, ShapeError, NumericError (NaN or Inf), FileError, OutOfMemoryError, and
     TypeError for an argument of the wrong type.
     """
     arrays, found = _several(("points", points), ("keys", keys)), []
-    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem}
+    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem, "draws": draws}
     for i, one in enumerate(_heads_of(*arrays) if arrays else [(points, keys)]):
         found.append(_select(*one, m, strategy, causal, {**settings, "head": head + i if arrays else head}))
     if not arrays:
@@ -226,7 +246,7 @@ def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None 
             landmarks: int | None = None, query_landmarks: ArrayLike | None = None, key_landmarks: ArrayLike | None = None,
             kernel: str | None = None, pairing: str | None = None, causal: bool | None = None, factors: str | None = None,
             cores: str | Callable | Sequence | None = None, metrics: str | Sequence[str] | None = None, seed: int | None = None,
-            trial: int = 0, problem: str | None = None, head: int = 0) -> list[dict]:
+            trial: int = 0, problem: str | None = None, head: int = 0, draws: str | None = None) -> list[dict]:
     """Measures the error of one choice of landmarks as `nysbench measure` does: a row for each core.
 
     All tokens as landmarks leave nothing but rounding:
@@ -244,14 +264,14 @@ def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None 
     factors: nystromformer, cur, nocore or kernel_ridge. cores: specs, or functions of F, A or B; None: every core that needs
         no option.
     metrics: names of columns, a list or comma-separated; None: all.
-    kernel, pairing, causal, seed, trial, problem, head: as for select.
+    kernel, pairing, causal, seed, trial, problem, head, draws: as for select.
 
     Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row without a
     result is a row, too: see its `status` and `reason`; one that failed or diverged is also a warning. Raises as select does, and what
     functions raise.
     """
     arrays, rows = _several(("q", q), ("k", k), ("v", v)), []
-    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem}
+    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem, "draws": draws}
     chosen = {"strategy": strategy, "landmarks": landmarks, "query_landmarks": query_landmarks, "key_landmarks": key_landmarks}
     for i, one in enumerate(_heads_of(*arrays) if arrays else [(q, k, v)]):
         head_settings = {**settings, "head": head + i if arrays else head}

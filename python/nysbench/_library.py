@@ -22,7 +22,7 @@ class Request(Structure):
                 ("landmarks", c_int), ("pairing", c_char_p), ("seed", c_int64), ("trial", c_int),
                 ("factors", c_char_p), ("cores", POINTER(c_char_p)), ("metrics", c_char_p), ("query_tokens", c_void_p),
                 ("key_tokens", c_void_p), ("query_points", c_void_p), ("key_points", c_void_p), ("problem", c_char_p),
-                ("head", c_int)]
+                ("head", c_int), ("draws", c_char_p)]
 
 
 class Side(Structure):
@@ -89,6 +89,7 @@ FUNCTIONS = {
     "nysbench_attention_extend": (c_int, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_void_p),
     "nysbench_attention_restart": (None, c_void_p),
     "nysbench_attention_seed": (c_int, c_void_p, c_char_p, c_int64, c_int, POINTER(c_uint64)),
+    "nysbench_source_seed": (c_int64, c_int64, c_char_p, c_char_p),
     "nysbench_attention_cost": (None, c_void_p, POINTER(Cost)),
 }
 

@@ -95,6 +95,11 @@ typedef struct {
      * rows as the run. */
     const char *problem;
     int head;
+
+    /* Of a file's head: `source` (default), its source draws with a seed of its own, as in an experiment; `shared`, it
+     * draws with `seed` itself. Arrays name no source, and draw with `seed` itself: nysbench_source_seed has that of a
+     * source. */
+    const char *draws;
 } nysbench_request;
 
 void nysbench_request_init_sized(nysbench_request *request, size_t size);
@@ -116,6 +121,10 @@ typedef struct {
     double select_s;             /* seconds that the strategy took */
     const char *note;            /* the strategy's remark on its picks, or NULL */
 } nysbench_landmarks;
+
+/* Returns the seed with which a source of a model (NULL: its heads name none) draws in an experiment of that seed with
+ * `draws: source`, the default. */
+int64_t nysbench_source_seed(int64_t seed, const char *model, const char *source);
 
 /* Picks landmarks as `nysbench select` and a run do. Strategies that work in another process are refused; a function of
  * the program may stand for one. */

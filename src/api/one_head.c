@@ -140,11 +140,23 @@ static nb_status read_arrays(nb_one_head *one, nb_ctx *ctx)
     return nb_heads_shape(&problem, &one->shape, ctx);
 }
 
+static nb_status read_draws(nb_one_head *one, bool arrays, nb_ctx *ctx)
+{
+    const char *text = one->request.draws;
+    one->config.draws = text ? nb_text_index(text, nb_draws_words) : arrays ? NB_DRAWS_SHARED : NB_DRAWS_SOURCE;
+    NB_REQUIRE(ctx, one->config.draws >= 0, NB_EINVAL, "%sdraws '%s': expected source or shared", one->host->prefix,
+               text);
+    NB_REQUIRE(ctx, !arrays || one->config.draws == NB_DRAWS_SHARED, NB_EINVAL,
+               "draws 'source': arrays name no source: give the seed of one, nysbench_source_seed");
+    return NB_OK;
+}
+
 static nb_status read_head(nysbench *handle, nb_one_head *one, nb_ctx *ctx)
 {
     const nysbench_request *r = &one->request;
     bool arrays = r->q || r->k || r->v;
     NB_REQUIRE(ctx, arrays || r->file, NB_EINVAL, "%s is missing", *one->host->prefix ? "--head" : "q or file");
+    NB_TRY(ctx, read_draws(one, arrays, ctx));
     NB_TRY(ctx, arrays ? read_arrays(one, ctx) : read_file(handle, one, ctx));
     one->head = one->shape.first;
     one->config.shapes = &one->shape;

@@ -70,11 +70,16 @@ static bool names_itself(const char *refusal, const char *name)
 static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmarks *out, nb_ctx *ctx)
 {
     const nb_choice *strategy = nb_one_head_choice(one, NB_ERROR_STRATEGY);
+    const nb_head_origins *origins = &one->shape.origins;
     nb_picking picking = {
         .strategy = strategy,
         .m = one->config.lists[NB_ERROR_LANDMARKS].numbers[0],
         .pairing = nb_pairing_meant(one->config.lists[NB_ERROR_PAIRING].numbers[0], strategy),
-        .stream = {.seed = (uint64_t)one->config.seed, .trial = one->trial, .component = strategy->canonical}};
+        .stream = {.seed = one->config.draws == NB_DRAWS_SHARED
+                               ? (uint64_t)one->config.seed
+                               : nb_source_seed((uint64_t)one->config.seed, origins->model, origins->sources[0]),
+                   .trial = one->trial,
+                   .component = strategy->canonical}};
     nb_head head;
     nb_landmarks picked;
     NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
@@ -104,6 +109,11 @@ static nb_status select_landmarks(nysbench *handle, const nysbench_request *requ
     NB_TRY(ctx, nb_one_head_strategy(&one, ctx));
     handle->at_work = true;
     return pick(handle, &one, out, ctx);
+}
+
+int64_t nysbench_source_seed(int64_t seed, const char *model, const char *source)
+{
+    return (int64_t)nb_source_seed((uint64_t)seed, model, source);
 }
 
 nysbench_status nysbench_select(nysbench *handle, const nysbench_request *request, nysbench_landmarks *landmarks)

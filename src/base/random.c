@@ -42,6 +42,13 @@ void nb_random_seed(gsl_rng *rng, const nb_stream *stream)
     gsl_rng_set(rng, (unsigned long)((hash ^ (hash >> 32)) & 0xffffffffu));
 }
 
+uint64_t nb_source_seed(uint64_t seed, const char *model, const char *source)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%" PRIu64, seed);
+    return mix(fnv1a(fnv1a(fnv1a(0xcbf29ce484222325u, number), model ? model : ""), source)) >> 1;
+}
+
 /* mt19937 gives all of 32 bits, so that a division of 32 bits is enough. */
 void nb_draw_indices(gsl_rng *rng, int below, int count, int *drawn)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* random.h - one stream of random numbers for each (seed, trial, role, component).
+/* random.h - one stream of random numbers for each (seed, trial, role, component); each source may have a seed of its
+ * own.
  *
- * A stream depends on nothing else, so adding a strategy to an experiment, or a worker to a run, changes no other
- * draw. */
+ * A stream depends on nothing else, so adding a strategy or a source to an experiment, or a worker to a run, changes no
+ * other draw. */
 #ifndef NB_RANDOM_H
 #define NB_RANDOM_H
 
@@ -25,6 +26,9 @@ nb_status nb_random_new(gsl_rng **rng, nb_ctx *ctx);
  * so two of 10^4 streams coincide with a probability of about 1 %; streams of
  * the same role and component in 100 trials, with about 10^-6. */
 void nb_random_seed(gsl_rng *rng, const nb_stream *stream);
+
+/* Returns the seed of a source of a model (NULL: none is named), from an experiment's: at most 2^63 - 1. */
+uint64_t nb_source_seed(uint64_t seed, const char *model, const char *source);
 
 /* Draws `count` indices below `below`: the same as gsl_rng_uniform_int from this generator, in half the time. */
 void nb_draw_indices(gsl_rng *rng, int below, int count, int *drawn);

@@ -32,6 +32,9 @@ void nb_program_output(int aside);
                        "pairing` says)", \
                        "P"), \
         NB_TEXT_OPTION("seed", '\0', (host).seed, "Seed, as in an experiment (default: 20260101)", "S"), \
+        NB_TEXT_OPTION("draws", '\0', (request).draws, \
+                       "Whether the head's source has a seed of its own, or all share that: as the key `draws`", \
+                       "source|shared"), \
         NB_TEXT_OPTION("trial", '\0', (host).trial, "Which of its trials (default: 0)", "T"), \
         NB_TEXT_OPTION("kernel", 'k', (request).kernel, "The matrix S (default: as in an experiment)", "SPEC"), \
         NB_TEXT_OPTION("causal", '\0', (host).causal, \

@@ -5,6 +5,9 @@
 #include "base/numbers.h"
 #include "base/text.h"
 
+const char *const nb_draws_words[] = {
+    [NB_DRAWS_SOURCE] = "source", [NB_DRAWS_SHARED] = "shared", [NB_DRAWS_SHARED + 1] = NULL};
+
 bool nb_config_makes_rows(const char *key)
 {
     static const char *const others[] = {"name",  "question", "split",  "sources", "plugins",

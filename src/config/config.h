@@ -141,6 +141,10 @@ typedef struct { /* removes the rows that match all its keys */
     nb_conditions keys;                /* as written */
 } nb_rule;
 
+/* Says whether each source has random numbers of its own, or all share those of a trial. */
+typedef enum { NB_DRAWS_SOURCE, NB_DRAWS_SHARED } nb_draw_sharing;
+extern const char *const nb_draws_words[];
+
 typedef struct nb_split nb_split; /* split.c */
 
 struct nb_config {
@@ -150,6 +154,7 @@ struct nb_config {
     const char *split_file, *sources; /* "none" and "all", unless sources are split */
     nb_split *split;                  /* of the file; NULL: none */
     long long seed;
+    int draws;  /* nb_draw_sharing */
     int trials; /* most of any block */
     nb_axis_list lists[NB_MOST_AXES];
     nb_problem_shape *shapes; /* one for each problem */

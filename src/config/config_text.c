@@ -171,6 +171,7 @@ static nb_status print_config(FILE *out, const void *what, nb_ctx *ctx)
     print_text(p, "question", c->question, true);
     fprintf(p->out, "seed: %lld", c->seed);
     print_origin(p, &c->origins, "seed");
+    print_text(p, "draws", nb_draws_words[c->draws], false);
     print_text(p, "split", c->split_file, true);
     print_text(p, "sources", c->sources, true);
     print_list(p, "plugins", nb_text_count(nb_plugins_loaded()), nb_plugins_loaded());

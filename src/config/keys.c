@@ -30,6 +30,13 @@ static nb_status read_seed(const nb_config_loader *l, const nb_config_key *k, nb
     return nb_read_integer(k->name, f, 0, 9223372036854775807, &l->config->seed, l->mistakes);
 }
 
+/* A config that was resolved before the key was there is of a run whose sources share their draws. */
+static nb_status read_draws(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
+{
+    l->config->draws = NB_DRAWS_SHARED;
+    return l->recalls && !f.in_file ? NB_OK : nb_read_word(k->name, f, nb_draws_words, &l->config->draws, l->mistakes);
+}
+
 /* Loads the plug-ins first, since later keys may name their components. */
 nb_status nb_config_read_plugins(const nb_config_loader *l, nb_yaml f)
 {
@@ -183,6 +190,7 @@ int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int 
                                            {.name = "name", .read = read_name},
                                            {.name = "question", .fixed = "\"\"", .read = read_question},
                                            {.name = "seed", .fixed = "20260101", .read = read_seed},
+                                           {.name = "draws", .fixed = "source", .read = read_draws},
                                            {.name = "split", .fixed = "none", .read = nb_split_read_file},
                                            {.name = "sources", .fixed = "all", .read = nb_split_read_sources},
                                            {.name = "plugins", .fixed = "[]"},

@@ -86,7 +86,7 @@ nb_status nb_crossed_draw(nb_crossed *c, int trial, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, const bool *draws, nb_ctx *ctx)
+nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, const bool *shares, nb_ctx *ctx)
 {
     nb_crossed all = {.count = 0};
     for (int i = 0; i < c->count; i++) {
@@ -98,8 +98,8 @@ nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, const boo
         }
     }
     NB_NEED(u->common, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *u->common));
-    NB_TRY(ctx, nb_crossed_errors(all.count, all.items, u->strata.count, u->common, ctx));
-    u->drawn_trials = nb_drawn_trials(u->strata.count + 1, u->common, draws);
+    NB_TRY(ctx, nb_crossed_errors(all.count, all.items, u->strata.count, shares, u->common, ctx));
+    u->drawn_trials = nb_drawn_trials(u->strata.count + 1, u->common, shares);
     return NB_OK;
 }
 
@@ -107,13 +107,13 @@ nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, const boo
 static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_units *u, nb_ctx *ctx)
 {
     nb_crossed all = {.count = 0};
-    bool *draws;
-    NB_NEED(draws, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *draws));
+    bool *shares;
+    NB_NEED(shares, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *shares));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
         bool alone = true;
         if (x->value != value) continue;
-        for (int s = 0; s <= u->strata.count; s++) draws[s] |= x->of.draws[s];
+        for (int s = 0; s <= u->strata.count; s++) shares[s] |= x->of.shares[s];
         for (int k = 0; k < x->of.crossed_count; k++) alone = alone && x->of.crossed[k].trial == 0;
         for (int k = 0; k < x->of.crossed_count; k++) {
             nb_crossed_value one = x->of.crossed[k];
@@ -122,7 +122,7 @@ static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_unit
             NB_TRY(ctx, nb_crossed_add(&all, one, ctx));
         }
     }
-    return nb_claim_find_common(u, &all, draws, ctx);
+    return nb_claim_find_common(u, &all, shares, ctx);
 }
 
 /* The settings' units of one value of the compared column, and their pairs. Where failures count as the worst, a pair

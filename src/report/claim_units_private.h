@@ -15,9 +15,8 @@ typedef struct { /* values by source and trial */
 nb_status nb_crossed_add(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
 nb_status nb_crossed_draw(nb_crossed *c, int trial, nb_ctx *ctx); /* there is something of the trial */
 
-/* Sets units->common and ->drawn_trials; `draws`: by stratum, then over all, whether anything is drawn on data that
- * stay the same. */
-nb_status nb_claim_find_common(nb_claim_units *units, const nb_crossed *c, const bool *draws, nb_ctx *ctx);
+/* Sets units->common and ->drawn_trials; `shares`: by stratum, then over all, whether sources share draws. */
+nb_status nb_claim_find_common(nb_claim_units *units, const nb_crossed *c, const bool *shares, nb_ctx *ctx);
 
 typedef struct { /* of a head in one setting */
     nb_unit_value unit;

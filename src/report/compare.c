@@ -83,7 +83,7 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
         item.estimate = estimates[at];
         item.pairs = &contrast->of.counts[at];
         item.trials = contrast->of.common[at].trials;
-        item.drawn_trials = nb_drawn_trials(count, &contrast->of.common[first], &contrast->of.draws[first]);
+        item.drawn_trials = nb_drawn_trials(count, &contrast->of.common[first], &contrast->of.shares[first]);
         item.far_trial = NULL;
         NB_TRY(c->ctx, find_far_trial(c, &contrast->of.common[at], &item.far_trial));
         NB_GROW(c->ctx, c->out->items, c->out->count, c->room);

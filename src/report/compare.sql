@@ -192,7 +192,7 @@ SELECT CASE WHEN {two} THEN 'nysbench compare --metric {metric}, or {error}, has
        AS paragraph WHERE NOT {full};
 
 SELECT 'With one trial, or none that all sources have, the intervals do not cover the luck of the draws.' AS remark
-FROM compared WHERE {full} AND sources > 0 AND trials < 2 AND shares_trials LIMIT 1;
+FROM compared WHERE {full} AND sources > 0 AND trials < 2 AND shares_trials AND EXISTS (SELECT 1 FROM key WHERE draws) LIMIT 1;
 
 SELECT 'With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.' AS remark
 FROM compared WHERE {full} AND finite(bootstrap_low) IS NOT NULL AND sources < 20 LIMIT 1;

@@ -354,7 +354,7 @@ static nb_status unite(const maker *m, nb_paired *out, int first, int end)
                                          .exact_x = a->exact,
                                          .exact_y = b->exact,
                                          .disturbed = a->disturbed || b->disturbed,
-                                         .draws = a->draws || b->draws};
+                                         .shares = a->draws || b->draws};
     }
     return nb_pairs_unite(end - first, pairs, m->out->strata.count, &terms, out, m->ctx);
 }

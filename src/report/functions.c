@@ -260,7 +260,7 @@ static nb_row_pair pair_of(const double *v)
                          .noise_y = v[NOISE_Y],
                          .se_x = v[SE_X],
                          .se_y = v[SE_Y],
-                         .draws = v[DRAWS] != 0};
+                         .shares = v[DRAWS] != 0};
 }
 
 /* Strata as they are numbered. */
@@ -281,7 +281,7 @@ static nb_status estimate_ratio(gathered *g, estimate_blob *out, nb_ctx *ctx)
     NB_TRY(ctx, nb_estimate_units(paired.unit_count, paired.units, strata, &terms, estimates, ctx));
     out->estimate = estimates[strata];
     out->counts = paired.counts[strata];
-    out->drawn_trials = nb_drawn_trials(strata + 1, paired.common, paired.draws);
+    out->drawn_trials = nb_drawn_trials(strata + 1, paired.common, paired.shares);
     return NB_OK;
 }
 

@@ -42,11 +42,13 @@ static nb_status estimate(const nb_head_places *p, const nb_paired *c, int strat
     nb_crossed_value *values;
     nb_common_error *common;
     int unit_count = 0, value_count = 0, used = 0;
-    bool *there;
+    bool *there, *shares;
     NB_NEED(units, nb_alloc(ctx, (size_t)c->unit_count + 1, sizeof *units));
     NB_NEED(values, nb_alloc(ctx, (size_t)c->crossed_count + 1, sizeof *values));
     NB_NEED(common, nb_alloc(ctx, (size_t)p->items.count + 1, sizeof *common));
     NB_NEED(there, nb_alloc(ctx, (size_t)p->items.count + 1, sizeof *there));
+    NB_NEED(shares, nb_alloc(ctx, (size_t)p->items.count + 1, sizeof *shares));
+    for (int i = 0; i <= p->items.count; i++) shares[i] = c->shares[stratum];
     NB_NEED(*out, nb_alloc(ctx, (size_t)p->items.count + 1, sizeof **out));
     for (int i = 0; i < c->unit_count; i++) {
         const nb_unit_value *u = &c->units[i];
@@ -64,7 +66,7 @@ static nb_status estimate(const nb_head_places *p, const nb_paired *c, int strat
     }
     if (used < 2) return NB_OK;
     const nb_estimate_terms terms = {.confidence = 1 - (1 - confidence) / used, .common = common};
-    NB_TRY(ctx, nb_crossed_errors(value_count, values, p->items.count, common, ctx));
+    NB_TRY(ctx, nb_crossed_errors(value_count, values, p->items.count, shares, common, ctx));
     return nb_estimate_units(unit_count, units, p->items.count, &terms, *out, ctx);
 }
 

@@ -87,6 +87,7 @@ typedef char numbers[NUMBERS * NUMBER + 1];
 
 typedef struct { /* what is known of a spec */
     bool draws;
+    bool apart;          /* of a run: its sources do not share their draws */
     const char *stratum; /* of a problem, that of drawn data; NULL: their model is it */
     const char *alike;   /* of a problem, what its kind of data is */
     int first;           /* number of its first row */
@@ -194,6 +195,7 @@ static nb_status look_at(const keys *k, int kind, const char *spec, facts *f)
     const nb_choice *choice;
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     *f = (facts){.draws = draws(r, registry, choice), .first = -1};
+    f->apart = r->kinds[kind] == &run_column && !nb_text_among(spec, r->shared);
     if (kind != r->problem) return NB_OK;
     const char *label = nb_given_label_of(r->labels, &nb_problems, spec);
     if (choice && ((const nb_problem *)choice->component)->random) f->stratum = label ? label : choice->label;
@@ -262,15 +264,17 @@ static nb_status add_key(keys *k, int number)
     int kinds[NB_MOST_TEXTS] = {0}, head, line, lines = k->lines.count, to = 0,
         trial = sqlite3_column_int(k->row, TRIAL);
     const char *status = text_at(k->row, STATUS);
-    bool drawn = trial > 0, open = strcmp(status, "ok") == 0 || strcmp(status, "planned") == 0;
+    bool drawn = trial > 0, apart = !r->several && !*r->shared,
+         open = strcmp(status, "ok") == 0 || strcmp(status, "planned") == 0;
     NB_TRY(r->ctx, number_row(k, kinds, &head, &line));
     for (int i = 0; i < r->kind_count; i++) {
         facts *f = &k->facts[i][kinds[i]];
         drawn = drawn || f->draws;
+        apart = apart || f->apart;
         if (f->first < 0) f->first = number;
         f->open = f->open || open;
     }
-    drawn = drawn && !k->facts[r->problem][kinds[r->problem]].stratum; /* not other data */
+    drawn = drawn && !apart && !k->facts[r->problem][kinds[r->problem]].stratum; /* not other data */
     const int made[] = {head, k->panel, k->stratum, k->source, line, drawn, line == lines};
     sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, ID));
     sqlite3_bind_int(k->insert, ++to, number);
@@ -764,6 +768,17 @@ static nb_status add_kinds(nb_relation *r)
     return NB_OK;
 }
 
+static nb_status find_shared(nb_relation *r, int count, nb_store *const *stores, const char *const *names)
+{
+    int shared = 0, draws;
+    NB_NEED(r->shared, nb_alloc(r->ctx, (size_t)count + 1, sizeof *r->shared));
+    for (int i = 0; i < count; i++) {
+        NB_TRY(r->ctx, nb_store_draws(stores[i], &draws, r->ctx));
+        if (draws == NB_DRAWS_SHARED) r->shared[shared++] = names[i];
+    }
+    return NB_OK;
+}
+
 nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
@@ -780,6 +795,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                    "%s is a run of the study %s, %s of %s: only runs of one "
                    "study can be asked together",
                    names[0], r->study->component.name, names[i], stores[i]->study->component.name);
+    NB_TRY(ctx, find_shared(r, count, stores, names));
     NB_TRY(ctx, add_kinds(r));
     NB_NEED(r->memory, nb_ctx_child(ctx));
     nb_texts_init(&r->views, r->ctx);

@@ -14,7 +14,8 @@
  *                line_id         all that identifies the row but its trial
  *                opens           it is the first of its line
  *                alone           it has trial 0 alone, which stands for every trial of the others
- *                draws           another trial may give another result, though the data stay
+ *                draws           another trial may give another result, though the data stay, and its luck is that of
+ *                                all sources
  *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x; measure: place,
  *              name
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
@@ -50,8 +51,9 @@ typedef struct nb_relation {
     int m;                /* the parameter :m; 0: it is not chosen */
 
     /* Private. */
-    const char *rows; /* the table that has them */
-    bool several;     /* runs: they are copied */
+    const char *rows;    /* the table that has them */
+    bool several;        /* runs: they are copied */
+    const char **shared; /* names of the runs whose sources share their draws; NULL-terminated */
     int kind_count;
     const nb_column *kinds[NB_MOST_TEXTS]; /* texts of the identity */
     int problem;                           /* which of them is that */

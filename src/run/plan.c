@@ -137,16 +137,24 @@ nb_status nb_row_text(const nb_study *study, const void *row_, const char **text
     return NB_OK;
 }
 
-nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component)
+uint64_t nb_plan_seed(const nb_plan *plan, int scene)
 {
-    return (nb_stream){.seed = (uint64_t)plan->config->seed, .trial = trial, .component = component->canonical};
+    const nb_planned_scene *s = &plan->scenes[scene];
+    uint64_t seed = (uint64_t)plan->config->seed;
+    if (s->random || plan->config->draws == NB_DRAWS_SHARED) return seed;
+    return nb_source_seed(seed, s->shape->origins.model, s->source ? s->source : s->problem->drawn);
+}
+
+nb_stream nb_plan_stream(const nb_plan *plan, int scene, int trial, const nb_choice *component)
+{
+    return (nb_stream){.seed = nb_plan_seed(plan, scene), .trial = trial, .component = component->canonical};
 }
 
 nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_layer, gsl_rng *rng, nb_head *head,
                              nb_ctx *ctx)
 {
     const nb_planned_scene *s = &plan->scenes[scene];
-    nb_stream stream = nb_plan_stream(plan, trial, s->problem);
+    nb_stream stream = nb_plan_stream(plan, scene, trial, s->problem);
     bool drawn = s->shape->each == 0; /* then all are the same head of the problem, drawn again */
     if (drawn) stream.m = of_layer;
     return nb_heads_make(s->problem, s->head + (drawn ? 0 : of_layer), stream, rng, head, ctx);

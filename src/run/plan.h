@@ -65,8 +65,12 @@ const nb_choice *nb_plan_choice(const nb_plan *plan, int row, int axis);
 nb_status nb_row_text(const nb_study *study, const void *row, const char **text, nb_ctx *ctx);
 nb_status nb_plan_scene_text(const nb_plan *plan, int row, const char **text, nb_ctx *ctx);
 
+/* Returns the seed of all that is drawn for a scene: its source's own, or the experiment's where sources share their
+ * draws, or where the data themselves are drawn. */
+uint64_t nb_plan_seed(const nb_plan *plan, int scene);
+
 /* Returns the random stream of a component in a trial. */
-nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component);
+nb_stream nb_plan_stream(const nb_plan *plan, int scene, int trial, const nb_choice *component);
 
 /* Make the head of a scene in a trial; for a layer, one of its heads, from 0. */
 nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_layer, gsl_rng *rng, nb_head *head,

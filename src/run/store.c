@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "components/registry.h"
 
@@ -366,4 +367,14 @@ nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_
 {
     return nb_store_ask(store, "SELECT value FROM meta WHERE key = ?1", (const char *const[]){key, NULL},
                         "reading the description of the run", value, ctx);
+}
+
+nb_status nb_store_draws(nb_store *store, int *draws, nb_ctx *ctx)
+{
+    const char *word;
+    NB_TRY(ctx, nb_store_get(store, "draws", &word, ctx));
+    *draws = word ? nb_text_index(word, nb_draws_words) : NB_DRAWS_SHARED;
+    NB_REQUIRE(ctx, *draws >= 0, NB_EIO, "%s: has rows with 'draws: %s', which this program does not know", store->path,
+               word);
+    return NB_OK;
 }

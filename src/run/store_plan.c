@@ -140,6 +140,20 @@ static nb_status clear_journal(nb_store *store, nb_ctx *ctx)
     return nb_store_execute(store, "REPLACE INTO meta SELECT * FROM meta", "removing the journal of a killed run", ctx);
 }
 
+/* Rows that have been measured must have the plan's draws: which they are is no part of their identity. */
+static nb_status check_draws(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
+{
+    int measured, then, now = plan->config->draws;
+    NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM (SELECT 1 FROM results WHERE status <> 'planned' LIMIT 1)",
+                                "reading its rows", &measured, ctx));
+    NB_TRY(ctx, nb_store_draws(store, &then, ctx));
+    NB_REQUIRE(ctx, !measured || then == now, NB_EINVAL,
+               "%s: its rows were measured with 'draws: %s', and the experiment has 'draws: %s': 'draws: %s' in the "
+               "file goes on with them, 'nysbench run --fresh' sets them aside",
+               store->path, nb_draws_words[then], nb_draws_words[now], nb_draws_words[then]);
+    return NB_OK;
+}
+
 /* Within a transaction. */
 static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
                         nb_ctx *ctx)
@@ -149,6 +163,8 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     int count;
     NB_TRY(ctx, clear_journal(store, ctx));
     NB_TRY(ctx, nb_store_add_columns(store, ctx));
+    NB_TRY(ctx, check_draws(store, plan, ctx));
+    NB_TRY(ctx, nb_store_set(store, "draws", nb_draws_words[plan->config->draws], ctx));
     if (!store->write) NB_TRY(ctx, prepare_write(store, ctx));
     NB_TRY(ctx, make_planned(store, plan, ctx));
     NB_TRY(ctx, place_rows(store, ctx));
@@ -182,6 +198,7 @@ nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *te
 static nb_status find_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
                                nb_standing *standing, nb_ctx *ctx)
 {
+    NB_TRY(ctx, check_draws(store, plan, ctx));
     NB_TRY(ctx, make_planned(store, plan, ctx));
     return read_statuses(store,
                          "SELECT new.rowid, old.status FROM planned new CROSS JOIN results old ON " SAME_ROW

@@ -145,7 +145,8 @@ static nb_status estimate(int count, const layout *const *layouts, double weight
     return find_far(trials, means, numbers, e, ctx);
 }
 
-nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, nb_common_error *errors, nb_ctx *ctx)
+nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, const bool *shares,
+                            nb_common_error *errors, nb_ctx *ctx)
 {
     nb_crossed_value *own;
     layout *layouts;
@@ -165,21 +166,23 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
         const layout *one = &layouts[g];
         for (end = first; end < count && own[end].stratum == g; end++) continue;
         NB_TRY(ctx, lay_out(end - first, own + first, &layouts[g], ctx));
-        NB_TRY(ctx, estimate(1, &one, 1, &errors[g], ctx));
+        errors[g] = (nb_common_error){.df = NAN, .trials = one->trials};
+        if (shares[g]) NB_TRY(ctx, estimate(1, &one, 1, &errors[g], ctx));
         with_values += end > first;
         if (layouts[g].trials > most) most = layouts[g].trials;
         if (layouts[g].trials > 1) used[used_count++] = one;
     }
     errors[strata] = (nb_common_error){.df = NAN, .trials = most};
-    if (used_count > 0) NB_TRY(ctx, estimate(used_count, used, 1.0 / with_values, &errors[strata], ctx));
+    if (used_count > 0 && shares[strata])
+        NB_TRY(ctx, estimate(used_count, used, 1.0 / with_values, &errors[strata], ctx));
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 
-int nb_drawn_trials(int strata, const nb_common_error *common, const bool *draws)
+int nb_drawn_trials(int strata, const nb_common_error *common, const bool *shares)
 {
     int fewest = -1;
     for (int s = 0; s < strata; s++)
-        if (draws[s] && (fewest < 0 || common[s].trials < fewest)) fewest = common[s].trials;
+        if (shares[s] && (fewest < 0 || common[s].trials < fewest)) fewest = common[s].trials;
     return fewest;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* crossed.h - estimates the error that all sources share because they are measured in the same trials. A trial draws
- * the same random numbers for every source: a lucky trial is lucky on all of them, which the spread of sources about
- * their mean does not show. */
+/* crossed.h - estimates the error that all sources share because they are measured in the same trials. Where a trial
+ * draws the same random numbers for every source, a lucky trial is lucky on all of them, which the spread of sources
+ * about their mean does not show. Where each source has draws of its own, the spread shows their luck as well, and
+ * there is no such error. */
 #ifndef NB_CROSSED_H
 #define NB_CROSSED_H
 
@@ -21,7 +22,7 @@ typedef struct {
 } nb_crossed_value;
 
 typedef struct {
-    double variance;   /* of the mean over sources and trials; 0: unknown, or less than the rest */
+    double variance;   /* of the mean over sources and trials; 0: none, unknown, or less than the rest */
     double square, df; /* the trials' own variance, from which it is estimated; 0 and NaN: fewer than two trials */
     /* number of trials in which all sources have a value; 0: each source has its own trials, as for drawn data */
     int trials;
@@ -38,11 +39,13 @@ typedef struct {
  *     variance  max(0, square - s_e^2 / (k T)),   s_e^2 = sum e_ct^2 / ((k - 1) (T - 1))
  *
  * the variance component of a two-way layout (Searle, Casella & McCulloch, Variance Components, ch. 4). Over strata y_t
- * is the mean of theirs. NB_EINVAL: a stratum outside of 0 ... strata - 1. */
-nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, nb_common_error *errors,
-                            nb_ctx *ctx);
+ * is the mean of theirs. `shares`: for each stratum, then for any, whether its sources share draws; where they do not, the
+ * trials are only counted. NB_EINVAL: a stratum outside of 0 ... strata - 1. */
+nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, const bool *shares,
+                            nb_common_error *errors, nb_ctx *ctx);
 
-/* Returns in how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */
-int nb_drawn_trials(int strata, const nb_common_error *common, const bool *draws);
+/* Returns in how many trials the sources of each stratum have the draws that they share: the fewest; -1: they share
+ * none. */
+int nb_drawn_trials(int strata, const nb_common_error *common, const bool *shares);
 
 #endif

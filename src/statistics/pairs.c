@@ -69,8 +69,8 @@ static double worst(int n, const nb_row_pair *pairs, const nb_pair_terms *terms)
 static void add_crossed(const nb_row_pair *p, double value, int strata, nb_paired *out)
 {
     if (!isfinite(value)) return;
-    out->draws[p->stratum] |= p->draws;
-    out->draws[strata] |= p->draws;
+    out->shares[p->stratum] |= p->shares;
+    out->shares[strata] |= p->shares;
     out->crossed_heads[out->crossed_count] = p->head;
     out->crossed[out->crossed_count++] = (nb_crossed_value){p->stratum, p->source, p->trial, value};
 }
@@ -104,7 +104,7 @@ nb_status nb_pairs_unite(int n, nb_row_pair *pairs, int strata, const nb_pair_te
     *out = (nb_paired){.unit_count = 0};
     NB_NEED(out->counts, nb_alloc(ctx, each, sizeof *out->counts));
     NB_NEED(out->common, nb_alloc(ctx, each, sizeof *out->common));
-    NB_NEED(out->draws, nb_alloc(ctx, each, sizeof *out->draws));
+    NB_NEED(out->shares, nb_alloc(ctx, each, sizeof *out->shares));
     NB_NEED(out->units, nb_alloc(ctx, all, sizeof *out->units));
     NB_NEED(out->heads, nb_alloc(ctx, all, sizeof *out->heads));
     NB_NEED(out->crossed, nb_alloc(ctx, all, sizeof *out->crossed));
@@ -115,5 +115,5 @@ nb_status nb_pairs_unite(int n, nb_row_pair *pairs, int strata, const nb_pair_te
         for (next = i; next < n && pairs[next].source == pairs[i].source && pairs[next].head == pairs[i].head;) next++;
         add_unit(next - i, pairs + i, strata, terms->difference, most, out);
     }
-    return nb_crossed_errors(out->crossed_count, out->crossed, strata, out->common, ctx);
+    return nb_crossed_errors(out->crossed_count, out->crossed, strata, out->shares, out->common, ctx);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairs.h - a against b: pairs of results that differ in what a question compares and in nothing else, and what an
  * estimate is made of. Trials of a head are averaged, on the scale of the comparison; heads are the units, see
- * estimate.h. A trial draws the same random numbers for all heads of the same n: what sources have in common by it is
- * kept apart, see crossed.h. */
+ * estimate.h. What sources have in common by the random numbers that they share is kept apart, see crossed.h. */
 #ifndef NB_PAIRS_H
 #define NB_PAIRS_H
 
@@ -18,7 +17,7 @@ typedef struct {
     bool skipped_x, skipped_y; /* no result, refused by what it needs */
     bool exact_x, exact_y;     /* a result that is exact but for rounding */
     bool disturbed;            /* a time that other work disturbed, of one of them */
-    bool draws;                /* another trial may give another result, though the data stay */
+    bool shares;               /* another trial may give another result, and its luck is that of all sources */
 } nb_row_pair;
 
 typedef enum {
@@ -49,7 +48,7 @@ typedef struct {
     int *heads;              /* of the units */
     nb_pair_counts *counts;  /* of each stratum, then of all */
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
-    bool *draws;             /* likewise: whether anything is drawn on data that stay the same, see nb_drawn_trials */
+    bool *shares;            /* likewise: whether sources share draws, see nb_drawn_trials */
     int crossed_count;
     nb_crossed_value *crossed; /* the pairs by source and trial, which that follows from */
     int *crossed_heads;        /* their heads */

@@ -146,7 +146,7 @@ PY
 }
 
 @test "measure tells once which cores are worse than the constant matrix; a bare svd is not" {
-    run "$NYSBENCH" measure --head experiments/data/smollm2_opticks_n1024_L15.safetensors:0 --causal false --strategy uniform -m 32 \
+    run "$NYSBENCH" measure --head experiments/data/smollm2_opticks_n1024_L15.safetensors:0 --causal false --strategy uniform -m 32 --draws shared \
         --core 'svd(rcond=machine)' --core svd --core truncated_qr --core tikhonov --core iterative --core 'svd(rcond=1e-9)' --metrics error
     expect_status 0
     expect "warning: error is not below that of the constant matrix (baseline_mean) with core svd(rcond=machine), svd(rcond=1e-09)"

@@ -193,6 +193,7 @@ typedef struct {
 enum { MOST_MODELS = 4, MOST_SOURCES = 24, MOST_TRIALS = 10, REPLICATES = 4000 };
 
 static const double ALIKE = 0.3;
+static const bool all_share[MOST_MODELS + 1] = {true, true, true, true, true}; /* draws */
 static const components of_all = {0.0020, 0.0201, 0.0260};
 static const components of_models[MOST_MODELS] = {
     {0.0032, 0.0124, 0.0234}, {0, 0.0563, 0.0392}, {0.0039, 0.0015, 0.0165}, {0.0012, 0.0102, 0.0248}};
@@ -247,7 +248,7 @@ static crossed_tally simulate_crossed(const crossed_model *m, nb_ctx *ctx)
             .seed = 1, .trial = study, .role = "simulation", .component = "crossed", .m = m->trials};
         nb_random_seed(rng, &stream);
         draw_crossed(m, rng, units, values);
-        MUST(nb_crossed_errors(count * m->trials, values, m->models, common, ctx));
+        MUST(nb_crossed_errors(count * m->trials, values, m->models, all_share, common, ctx));
         t.zero += common[m->models].variance <= 0;
         for (int with = 0; with < 2; with++) {
             nb_estimate_terms terms = {.confidence = 0.95, .common = with ? common : NULL};
@@ -328,7 +329,7 @@ static nb_estimate estimate_line(const family_model *m, const luck *baseline, co
         }
     }
     const nb_estimate_terms terms = {.confidence = 0.95, .common = common};
-    MUST(nb_crossed_errors(count * m->trials, values, m->models, common, ctx));
+    MUST(nb_crossed_errors(count * m->trials, values, m->models, all_share, common, ctx));
     MUST(nb_estimate_units(count, units, m->models, &terms, e, ctx));
     return e[m->models];
 }

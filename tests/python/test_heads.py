@@ -89,7 +89,8 @@ class Functions(unittest.TestCase):
         run = nysbench.run(heads=(Q, K, V), strategies=[drawn], cores="svd(rcond=0.01)", landmarks=7, trials=2, progress=False)
         rows = nysbench.row_arrays(run.folder)
         for trial in range(2):
-            row, = nysbench.measure(Q, K, V, strategy=drawn, landmarks=7, cores="svd(rcond=0.01)", trial=trial, problem=rows["problem"][0])
+            row, = nysbench.measure(Q, K, V, strategy=drawn, landmarks=7, cores="svd(rcond=0.01)", trial=trial, problem=rows["problem"][0],
+                                    seed=nysbench.source_seed(rows["source"][0], rows["model"][0]))
             self.assertEqual(row["error"], rows["error"][trial])
 
     def test_what_goes_wrong(self):
@@ -186,7 +187,7 @@ class Select(unittest.TestCase):
             for side in ("queries", "keys"):
                 with self.subTest(strategy=strategy, side=side):
                     found = getattr(picks, side)
-                    expected = folder.select(strategy, 9, side, "--seed", "5", "--trial", "2", *more)
+                    expected = folder.select(strategy, 9, side, "--seed", "5", "--trial", "2", "--draws", "shared", *more)
                     np.testing.assert_array_equal(found.tokens if expected.ndim == 1 else found.points, expected)
 
     def test_seed_and_trial_move_random_picks(self):
@@ -196,8 +197,14 @@ class Select(unittest.TestCase):
             self.assertFalse(np.array_equal(first, nysbench.select(Q, 10, "uniform", **other).tokens))
 
     def test_a_head_of_a_file(self):
-        picks = nysbench.select(Folder(self).path, 5, "uniform")
-        np.testing.assert_array_equal(picks.queries.tokens, nysbench.select(Q, 5, "uniform", keys=K).queries.tokens)
+        path = Folder(self).path
+        for draws, seed in (("source", nysbench.source_seed(path)), ("shared", None)):
+            picks = nysbench.select(path, 5, "uniform", draws=draws)
+            np.testing.assert_array_equal(picks.tokens, nysbench.select(Q, 5, "uniform", keys=K, seed=seed).tokens)
+        np.testing.assert_array_equal(nysbench.select(path, 5, "uniform").tokens, nysbench.select(path, 5, "uniform", draws="source").tokens)
+        for given in ((path, "both"), (Q, "source")):
+            with self.assertRaisesRegex(nysbench.ArgumentError, "draws"):
+                nysbench.select(given[0], 5, "uniform", draws=given[1])
 
     def test_any_layout_and_type_gives_the_same(self):
         expected = nysbench.select(Q.astype(np.float16), 6, "kmeans", keys=K.astype(np.float16)).queries.points
@@ -213,7 +220,7 @@ class Select(unittest.TestCase):
     def test_a_name_of_a_file_that_is_not_utf_8(self):
         path = os.path.join(os.fsencode(Folder(self).path), b"h\xff")
         os.symlink(b".", path)
-        picks = nysbench.select(os.fsdecode(path), 8, "uniform")
+        picks = nysbench.select(os.fsdecode(path), 8, "uniform", draws="shared")
         np.testing.assert_array_equal(picks.tokens, nysbench.select(Q, 8, "uniform", keys=K).tokens)
 
     def test_results_outlive_the_next_call(self):
@@ -302,7 +309,7 @@ class Measure(unittest.TestCase):
 
     def test_rows_are_those_of_the_program(self):
         times = {name for name in nysbench.measure(Q, K, V, strategy="uniform", landmarks=8)[0] if name.endswith("_s")}
-        lines = says("measure", "--head", Folder(self).path, "--strategy", "uniform", "--landmarks", "8", "--seed", "3", "--json")
+        lines = says("measure", "--head", Folder(self).path, "--strategy", "uniform", "--landmarks", "8", "--seed", "3", "--draws", "shared", "--json")
         expected = [json.loads(line) for line in lines.splitlines()]
         same = dict(problem=expected[0]["problem"], head=expected[0]["head"])  # some cores draw rows by it
         rows = nysbench.measure(Q, K, V, strategy="uniform", landmarks=8, seed=3, **same)

@@ -38,10 +38,11 @@ static inline nb_relation *relation_of(const nb_study *study, const nb_row_list 
     }
     assert_int_equal(sqlite3_open(":memory:", &store->db), SQLITE_OK);
     assert_ok(ctx, nb_defer(ctx, close_database, store->db));
-    const char *sql = nb_format(ctx,
-                                "CREATE TABLE manifests (id, text); INSERT INTO manifests VALUES (1, "
-                                "'{\"jobs\": 1}'); CREATE TABLE results (%s)",
-                                names);
+    const char *sql =
+        nb_format(ctx,
+                  "CREATE TABLE meta (key, value); CREATE TABLE manifests (id, text); INSERT INTO manifests VALUES (1, "
+                  "'{\"jobs\": 1}'); CREATE TABLE results (%s)",
+                  names);
     assert_int_equal(sqlite3_exec(store->db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(
         sqlite3_prepare_v2(store->db, nb_format(ctx, "INSERT INTO results VALUES (%s)", marks), -1, &s, NULL), 0);

@@ -330,6 +330,16 @@ static void test_hint_names_the_nearest_or_all(void **state)
     assert_string_equal(nb_hint("xyz~~~~~", many, *state), "; the nearest: xy1, xz22, y");
 }
 
+/* As a program of five lines in Python has it, from FNV-1a and the finalizer as they are published. */
+static void test_source_seeds(void **state)
+{
+    (void)state;
+    assert_int_equal(nb_source_seed(20260101, "minilm", "opticks"), 4055348870495378962);
+    assert_int_equal(nb_source_seed(20260101, NULL, "opticks"), 3963139971320876969);
+    assert_int_equal(nb_source_seed(1, "minilm", "opticks"), 5157514805833760832);
+    assert_int_equal(nb_source_seed(20260101, "minilm", "opticks-b"), 5252040068204379039);
+}
+
 static unsigned long first_draw(nb_ctx *ctx, nb_stream stream)
 {
     gsl_rng *rng;
@@ -457,6 +467,7 @@ int main(void)
         test_with_ctx(test_bad_numbers_are_refused),
         test_with_ctx(test_hint_names_the_nearest_or_all),
         test_with_ctx(test_streams),
+        cmocka_unit_test(test_source_seeds),
         test_with_ctx(test_registry_add),
         test_with_ctx(test_registry_check),
         cmocka_unit_test(test_overrun),

@@ -244,13 +244,15 @@ static void test_equivalence(void **state)
 
 /* Sources (1 2 6) and (3 2 7) in three trials: the trials' means 2 2 6.5, variance of their mean 13.5 / 2 / 3, and
  * residuals 1/2 -1/2 0 and so on, s_e^2 = 1/2. What the first has in a trial of its own does not count. The other
- * stratum's sources are trials, and share none; each stratum counts half. */
+ * stratum's sources are trials, and share none; each stratum counts half. Sources with draws of their own have nothing in
+ * common, and the trials are counted all the same. */
 static void test_common_error(void **state)
 {
     static const nb_crossed_value values[] = {{0, 0, 0, 1}, {0, 0, 1, 2},  {0, 0, 2, 6}, {0, 1, 0, 3}, {0, 1, 1, 2},
                                               {0, 1, 2, 7}, {0, 0, 3, 99}, {1, 2, 0, 5}, {1, 3, 1, 8}, {1, 4, 2, 1}};
+    static const bool shares[] = {true, true, true}, apart[] = {false, true, false};
     nb_common_error e[3];
-    assert_ok(*state, nb_crossed_errors(10, values, 2, e, *state));
+    assert_ok(*state, nb_crossed_errors(10, values, 2, shares, e, *state));
     assert_close(e[0].square, 13.5 / 6, 1e-14);
     assert_close(e[0].variance, 13.5 / 6 - 0.5 / 6, 1e-14);
     assert_close(e[0].df, 2, 0);
@@ -260,8 +262,11 @@ static void test_common_error(void **state)
     assert_close(e[2].variance, e[0].variance / 4, 1e-14);
     assert_close(e[2].df, 2, 0);
     assert_int_equal(e[2].trials, 3);
-    assert_ok(*state, nb_crossed_errors(3, values + 7, 2, e, *state));
+    assert_ok(*state, nb_crossed_errors(3, values + 7, 2, shares, e, *state));
     assert_int_equal(e[2].trials, 0);
+    assert_ok(*state, nb_crossed_errors(10, values, 2, apart, e, *state));
+    for (int i = 0; i < 3; i++) assert_true(e[i].variance == 0 && e[i].square == 0 && isnan(e[i].df));
+    assert_true(e[0].trials == 3 && e[2].trials == 3);
 }
 
 /* Two sources, whose mean in a trial is its value: these have the median 0.5 and the median absolute deviation 1.5, of
@@ -276,12 +281,12 @@ static void test_far_trials(void **state)
         nb_common_error e[2];
         for (int v = 0; v < 14; v++)
             values[v] = (nb_crossed_value){0, v % 2, 100 + v / 2, lucky[i][v / 2] + (v % 2 ? 3 : -3) * (1 + v / 4)};
-        assert_ok(*state, nb_crossed_errors(14, values, 1, e, *state));
+        assert_ok(*state, nb_crossed_errors(14, values, 1, (bool[]){true, true}, e, *state));
         assert_int_equal(e[1].far_count, count[i]);
         assert_int_equal(e[1].far, far[i]);
         assert_close(e[1].far_mean, count[i] ? lucky[i][5] : 0, 1e-14);
         assert_close(e[0].median, i < 2 ? 0.5 : 0, 1e-14);
-        assert_ok(*state, nb_crossed_errors(10, values + 4, 1, e, *state));
+        assert_ok(*state, nb_crossed_errors(10, values + 4, 1, (bool[]){true, true}, e, *state));
         assert_true(e[1].far_count == 0 && e[1].trials == 5);
     }
 }

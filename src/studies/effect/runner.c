@@ -15,7 +15,7 @@
 
 nb_stream nb_effect_stream(const nb_effect_work *w)
 {
-    return (nb_stream){.seed = (uint64_t)w->plan->config->seed, .trial = w->trial};
+    return (nb_stream){.seed = nb_plan_seed(w->plan, w->pending->scene), .trial = w->trial};
 }
 
 nb_status nb_effect_end_job(const nb_effect_work *w, nb_effect_job *job, const char *status, const char *reason)
@@ -140,7 +140,7 @@ static nb_status ask(const nb_effect_work *w, nb_effect_job *job)
                                   .layer_count = w->part->layer_count,
                                   .layers = w->part->layers,
                                   .attention = job->attention->canonical,
-                                  .seed = w->plan->config->seed,
+                                  .seed = (long long)nb_effect_stream(w).seed,
                                   .trial = w->trial};
     nb_model_outcome outcome;
     NB_TRY(w->ctx, find_plugins(job->attention, &question.plugins, w->ctx));

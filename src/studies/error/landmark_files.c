@@ -74,7 +74,7 @@ static nb_status save_picks(writer *w, int row_index, int number, nb_scene *scen
     const char *queries, *keys;
     nb_landmarks landmarks;
     if (method->m > head->n) return NB_OK;
-    if (nb_run_pick(w->plan, scene, planned->trial, method, w->rng, &landmarks, ctx) != NB_OK) {
+    if (nb_run_pick(w->plan, planned->scene, scene, planned->trial, method, w->rng, &landmarks, ctx) != NB_OK) {
         print_line(w, row_index, 0, nb_error_message(ctx));
         nb_error_clear(ctx);
         ++*w->failed;

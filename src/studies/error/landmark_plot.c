@@ -157,7 +157,8 @@ static nb_status pick_lane(picture *p, const nb_error_method *method, gsl_rng *r
 {
     lane *l = &p->lanes[p->lane_count];
     *l = (lane){.method = method};
-    nb_status status = nb_run_pick(p->plan, p->scene, p->view->trial, method, rng, &l->landmarks, ctx);
+    int planned = (int)(p->planned - p->plan->scenes);
+    nb_status status = nb_run_pick(p->plan, planned, p->scene, p->view->trial, method, rng, &l->landmarks, ctx);
     if (status == NB_ENOMEM) return status;
     l->none = l->landmarks.refusal;
     if (status != NB_OK) {

@@ -32,11 +32,11 @@ typedef struct {
     const nb_landmarks *nested; /* of the strategy at hand, its largest m; NULL: it is asked for each m */
 } instance;
 
-nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_error_method *method, gsl_rng *rng,
-                      nb_landmarks *landmarks, nb_ctx *ctx)
+nb_status nb_run_pick(const nb_plan *plan, int planned, nb_scene *scene, int trial, const nb_error_method *method,
+                      gsl_rng *rng, nb_landmarks *landmarks, nb_ctx *ctx)
 {
     return nb_landmarks_pick(&(nb_picking){scene, method->strategy, method->m, method->pairing,
-                                           nb_plan_stream(plan, trial, method->strategy), rng},
+                                           nb_plan_stream(plan, planned, trial, method->strategy), rng},
                              landmarks, ctx);
 }
 
@@ -80,8 +80,8 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     nb_pending_at(in->pending, NB_AT_PICK, first, end);
     if (in->nested)
         *landmarks = *in->nested;
-    else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, method, in->rng, landmarks,
-                                   in->ctx)) != NB_OK)
+    else if ((status = nb_run_pick(in->plan, in->pending->scene, in->scene, in->plan->rows[first].trial, method,
+                                   in->rng, landmarks, in->ctx)) != NB_OK)
         return nb_pending_fail(in->pending, status, first, end);
     *landmarks = nb_landmarks_first(landmarks, method->m);
     if (landmarks->refusal) return nb_pending_put_all(in->pending, first, end, "skipped", landmarks->refusal);
@@ -113,7 +113,8 @@ static nb_status pick_nested(instance *in, int first, int end)
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
     nb_pending_at(in->pending, NB_AT_PICK, first, end);
-    if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks, in->ctx) != NB_OK)
+    if (nb_run_pick(in->plan, in->pending->scene, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks,
+                    in->ctx) != NB_OK)
         nb_error_clear(in->ctx);
     else if (!landmarks->refusal)
         in->nested = landmarks;
@@ -149,7 +150,7 @@ static nb_status request(const instance *in, const nb_how *how, nb_pair *pair, j
 {
     const nb_error_method *method = method_of(in, j->index);
     size_t square = (size_t)method->m * (size_t)method->m;
-    nb_stream stream = nb_plan_stream(in->plan, in->plan->rows[j->index].trial, method->core);
+    nb_stream stream = nb_plan_stream(in->plan, in->pending->scene, in->plan->rows[j->index].trial, method->core);
     double *x;
     nb_computed computed;
     NB_NEED(x, nb_alloc_reals(in->ctx, square, 1));
@@ -311,7 +312,7 @@ static nb_status draw_order(const instance *in, int trial, int count, const fact
     for (int i = 0; i < cores->count; i++) wanted |= (nb_core_traits(&cores->items[i]) & NB_CORE_RANDOM) != 0;
     for (int i = 0; i < count; i++) wanted |= found[i].landmarks->seen > 0;
     if (!wanted) return NB_OK;
-    return nb_scene_order(in->scene, (uint64_t)in->plan->config->seed, trial, &how->order, in->ctx);
+    return nb_scene_order(in->scene, nb_plan_seed(in->plan, in->pending->scene), trial, &how->order, in->ctx);
 }
 
 /* The rows of S that are measured, the same for all methods of an instance. */
@@ -319,7 +320,7 @@ static nb_status draw_rows(const instance *in, int trial, nb_how *how)
 {
     int n = nb_scene_head(in->scene)->n, *all, *tokens;
     const nb_planned_scene *planned = nb_pending_scene(in->pending);
-    nb_stream stream = nb_plan_stream(in->plan, trial, planned->problem);
+    nb_stream stream = nb_plan_stream(in->plan, in->pending->scene, trial, planned->problem);
     if (how->sample >= n) how->sample = 0;
     if (how->sample == 0) return NB_OK;
     stream.component = planned->problem->drawn;

@@ -24,9 +24,10 @@ nb_status nb_run_scene(const nb_plan *plan, int scene, const bool *pending, cons
 /* Makes the scene of that head, with hints on what the plan will ask for. */
 nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head, nb_scene **out, nb_ctx *ctx);
 
-/* Picks the landmarks of one method on one instance, as nb_run_scene does. */
-nb_status nb_run_pick(const nb_plan *plan, nb_scene *scene, int trial, const nb_error_method *method, gsl_rng *rng,
-                      nb_landmarks *landmarks, nb_ctx *ctx);
+/* Picks the landmarks of one method on one instance, as nb_run_scene does; `planned`: the scene's number in the plan.
+ */
+nb_status nb_run_pick(const nb_plan *plan, int planned, nb_scene *scene, int trial, const nb_error_method *method,
+                      gsl_rng *rng, nb_landmarks *landmarks, nb_ctx *ctx);
 
 /* Returns how the engine measures, except which rows it reads. */
 nb_how nb_error_how(const nb_config *config);

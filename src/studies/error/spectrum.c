@@ -104,13 +104,14 @@ static nb_status form_a(nb_scene *scene, const nb_landmarks *landmarks, const nb
 }
 
 /* *values: as in add_rows. */
-static nb_status find_values(const spectrum *s, int way, nb_scene *scene, gsl_rng *rng, double *values, nb_ctx *ctx)
+static nb_status find_values(const spectrum *s, int way, int planned, nb_scene *scene, gsl_rng *rng, double *values,
+                             nb_ctx *ctx)
 {
     nb_landmarks landmarks;
     nb_factors *factors;
     const nb_factors_spectrum *a;
     const nb_error_method *method = s->ways[way];
-    NB_TRY(ctx, nb_run_pick(s->plan, scene, 0, method, rng, &landmarks, ctx));
+    NB_TRY(ctx, nb_run_pick(s->plan, planned, scene, 0, method, rng, &landmarks, ctx));
     if (landmarks.refusal || nb_factors_refusal(method->factors, landmarks.queries.kind, nb_scene_head(scene)->causal,
                                                 nb_scene_kernel_choice(scene)))
         return NB_OK;
@@ -134,7 +135,7 @@ static nb_status add_scene(const spectrum *s, const char *panel, int index, nb_c
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)s->core_count + 1, (size_t)s->m));
     for (int w = 0; w < s->way_count; w++) {
         for (int i = 0; i < (s->core_count + 1) * s->m; i++) values[i] = NAN;
-        nb_status status = find_values(s, w, scene, rng, values, ctx);
+        nb_status status = find_values(s, w, index, scene, rng, values, ctx);
         if (status == NB_ENOMEM) return status;
         nb_error_clear(ctx); /* the row says what it was */
         NB_TRY(ctx, add_rows(s, panel, w, values, ctx));

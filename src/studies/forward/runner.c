@@ -109,7 +109,7 @@ static nb_status find_exact(const trial *t, nb_team *team, nb_exact *exact)
 {
     const instance *in = t->in;
     int most = nb_forward_settings_of(in->plan->config)->quality_rows;
-    nb_stream stream = nb_plan_stream(in->plan, t->trial, nb_pending_scene(in->pending)->problem);
+    nb_stream stream = nb_plan_stream(in->plan, in->pending->scene, t->trial, nb_pending_scene(in->pending)->problem);
     stream.role = "tokens that are compared";
     nb_random_seed(in->rng, &stream);
     nb_pending_at(in->pending, NB_FORWARD_AT_EXACT, t->first, t->end);
@@ -230,7 +230,7 @@ static nb_status time_all(trial *t)
     const instance *in = t->in;
     const nb_forward_settings *s = nb_forward_settings_of(in->plan->config);
     nb_round_terms terms = nb_round_usual;
-    nb_stream stream = nb_plan_stream(in->plan, t->trial, nb_pending_scene(in->pending)->problem);
+    nb_stream stream = nb_plan_stream(in->plan, in->pending->scene, t->trial, nb_pending_scene(in->pending)->problem);
     field f;
     stream.role = "order of the rounds";
     nb_random_seed(in->rng, &stream);
@@ -275,8 +275,8 @@ static nb_status run_trial(void *self, int first, int end)
     if (in->fresh) status = nb_forward_layer(in->plan, in->pending->scene, t.trial, in->rng, &in->layer, in->ctx);
     in->fresh = nb_pending_scene(in->pending)->random;
     nb_mark mark = nb_ctx_mark(in->ctx);
-    t.bench =
-        (nb_forward_bench){.layer = &in->layer, .stream = {.seed = (uint64_t)in->plan->config->seed, .trial = t.trial}};
+    t.bench = (nb_forward_bench){.layer = &in->layer,
+                                 .stream = {.seed = nb_plan_seed(in->plan, in->pending->scene), .trial = t.trial}};
     NB_TRY(in->ctx, status == NB_OK ? measure(&t) : nb_pending_fail(in->pending, status, first, end));
     nb_ctx_release(in->ctx, mark);
     return NB_OK;

@@ -82,7 +82,8 @@ SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, coales
            ELSE '' END AS _pooled,
        CASE WHEN any THEN 'Methods differ by more than the critical difference of Nemenyi''s test at 0.05 if they have no ' ||
            'letter in common. Where Friedman''s p is above 0.05, the letters say nothing.' ELSE '' END AS _letters,
-       CASE WHEN any THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||
+       CASE WHEN any AND EXISTS (SELECT 1 FROM key WHERE draws)
+           THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||
            'intervals of ''nysbench compare'' do.' ELSE '' END AS _caveat
 FROM line JOIN column USING (standing_id) JOIN (SELECT max(tested) AS any FROM column)
 LEFT JOIN noted ON noted.scope_id = column.scope_id AND noted.stratum_id = column.stratum_id AND last = 1

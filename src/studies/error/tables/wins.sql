@@ -6,8 +6,7 @@
 -- above: {_constant}
 -- holds: a/b: on a of b sources, the line's method has less error than the column's; in a source, a method has the mean
 --   over heads of the mean logarithm over trials. What is equal up to rounding is not less.{_pooled}
--- remark: The tests do not cover the luck of a trial's draws, which is the same for all sources; the intervals of
---   'nysbench compare' do.
+-- remark: {_caveat}
 -- note: *: p of the sign test, with Holm's correction over the matrix, is at most 0.05; it takes 6 sources
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,
        b.spec AS "over", b.label AS over_label, below, above, equal, below + above + equal AS sources,
@@ -40,7 +39,10 @@ SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END
        CASE WHEN below + above + equal > 0 THEN marked(below || '/' || (below + above + equal),
            CASE WHEN holm_p <= 0.05 THEN '*' ELSE '' END) ELSE '-' END AS _cell,
        scope AS _part, title || ', landmarks ' || landmarks AS _about, notes AS _note, constant AS _constant,
-       CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled
+       CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled,
+       CASE WHEN EXISTS (SELECT 1 FROM key WHERE draws)
+           THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||
+           'intervals of ''nysbench compare'' do.' ELSE '' END AS _caveat
 FROM member AS a JOIN member AS b USING (standing_id) JOIN size USING (standing_id) JOIN titled USING (standing_id)
 LEFT JOIN bout ON bout.standing_id = a.standing_id AND a_id = a.strategy_id AND b_id = b.strategy_id
 LEFT JOIN noted ON noted.standing_id = a.standing_id AND last = 1

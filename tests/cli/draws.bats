@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The key `draws`: each source draws with a seed of its own, or all share the random numbers of a trial.
+
+load helpers
+
+PANEL=experiments/data/panel/minilm
+FIRST=${PANEL}_kjv-jonah_n256_L3.safetensors
+SECOND=${PANEL}_opticks-b_n256_L3.safetensors
+
+experiment() { # "draws" line, problems
+    config <<Y
+name: e
+trials: 2
+landmarks: 8
+problems: [${2:-'heads(file=$FIRST, head=0)', 'heads(file=$SECOND, head=0)'}]
+strategies: [uniform, segment_means]
+cores: svd
+metrics: error
+plots: []
+$1
+Y
+}
+
+go() { "$NYSBENCH" run "$WORK/c.yaml" --quiet --jobs 1 --out "$WORK/$1"; }
+
+# The errors of a run's uniform tokens: "SOURCE TRIAL ERROR", sorted.
+errors() {
+    "$NYSBENCH" sql "$WORK/$1" "SELECT source, trial, error FROM run WHERE strategy_label = 'uniform' ORDER BY 1, 2" --format csv
+}
+
+pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK/picked.npy" "${@:3}" | sed -n 2p; }
+
+@test "sources draw by themselves, wherever they stand; shared draws are those of before" {
+    [ "$(pick "$FIRST" 1)" != "$(pick "$SECOND" 1)" ]
+    [ "$(pick "$FIRST" 1 --draws shared)" = "$(pick "$SECOND" 1 --draws shared)" ]
+    experiment ""
+    go apart
+    grep -qx "draws: source" "$WORK/apart/resolved.yaml"
+    experiment "" "'heads(file=$SECOND, head=0)', 'heads(file=${PANEL}_austen*, head=0)', 'heads(file=$FIRST, head=0)'"
+    go other
+    [ "$(errors apart | tail -n +2)" = "$(errors other | tail -n +2 | grep -v -i austen)" ]
+    experiment "draws: shared"
+    go shared
+    run errors shared # with both sources: the numbers of a program that had no other draws
+    expect 0,0.788359
+    expect 1,0.862800
+    expect 0,1.067805
+    expect 1,1.401843
+}
+
+@test "select and measure reproduce the rows of a run with either" {
+    local draws row
+    for draws in source shared; do
+        experiment "draws: $draws"
+        go $draws
+        row=$("$NYSBENCH" measure --head "$SECOND:0" -s uniform -m 8 --trial 1 -c svd --metrics error --draws $draws --json |
+            /usr/bin/python3 -SEc 'import json, sys; print(repr(json.loads(sys.stdin.read())["error"]))')
+        "$NYSBENCH" sql "$WORK/$draws" "SELECT error FROM run WHERE source LIKE '%pticks%' AND trial = 1" --format json | grep -F -- "$row"
+    done
+    run "$NYSBENCH" measure --head "$SECOND:0" -s uniform -m 8 --draws both
+    expect_status 2
+    expect "--draws 'both': expected source or shared"
+}
+
+@test "a folder from before the key has shared draws: it goes on with them, and is not mixed with others" {
+    local before
+    experiment "draws: shared"
+    go r
+    /usr/bin/python3 -SEc 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as store: store.execute("DELETE FROM meta WHERE key = ?", ["draws"])' "$WORK/r/results.sqlite"
+    sed -i '/^draws:/d' "$WORK/r/resolved.yaml"
+    before=$(errors r)
+    experiment ""
+    for command in run plan; do
+        run "$NYSBENCH" $command "$WORK/c.yaml" --out "$WORK/r"
+        expect_status 2
+        expect "r/results.sqlite: its rows were measured with 'draws: shared', and the experiment has 'draws: source': 'draws: shared' in the file goes on with them, 'nysbench run --fresh' sets them aside"
+    done
+    [ "$before" = "$(errors r)" ]
+    experiment "draws: shared"
+    run "$NYSBENCH" run "$WORK/c.yaml" --set trials=3 --out "$WORK/r"
+    expect_status 0
+    expect "8, 8 ok"
+    [ "$before" = "$(errors r | grep -v ',2,')" ]
+    experiment ""
+    "$NYSBENCH" run "$WORK/c.yaml" --fresh --quiet --out "$WORK/r"
+    [ "$before" != "$(errors r)" ]
+    experiment "draws: both"
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/x"
+    expect_status 2
+    expect "c.yaml:9:8: draws: 'both' is unknown; allowed: source, shared"
+}
+
+@test "with shared draws more trials are asked for; with draws by source the spread of sources covers the luck" {
+    local minilm="heads(file=${PANEL}_*, head=0)"
+    experiment "draws: shared" "'$minilm'"
+    go shared
+    run "$NYSBENCH" compare "$WORK/shared"
+    expect "2 trials of what is drawn, fewer than 3"
+    "$NYSBENCH" report "$WORK/shared"
+    grep -q "In a trial strategies draw the same for all sources" "$WORK/shared/report.html"
+    experiment "" "'$minilm'"
+    go apart
+    run "$NYSBENCH" compare "$WORK/apart" --full
+    [[ $output != *"trials of what is drawn"* ]]
+    run "$NYSBENCH" compare "$WORK/apart" --format json
+    expect '"se_trials": 0.0, "trials": 2, "df": 7.0,'
+    "$NYSBENCH" report "$WORK/apart"
+    [ -s "$WORK/apart/report.html" ]
+    ! grep "In a trial strategies draw the same" "$WORK/apart/report.html"
+    run "$NYSBENCH" sql "$WORK/shared" "$WORK/apart" "SELECT run, max(draws) FROM run GROUP BY run ORDER BY run" --format csv
+    expect "$WORK/apart,0"
+    expect "$WORK/shared,1"
+}
