@@ -478,7 +478,7 @@ PY
 
 @test "the program draws what the harness draws: the outputs of the heads are those that it measures" {
     study "$(tiny)"
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only 'landmarks=6, attention=nystrom, trial=1'
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set draws=shared --only 'landmarks=6, attention=nystrom, trial=1'
     expect_status 0
     $PYTHON - "$WORK" "$NYSBENCH" <<'PY'
 import csv, os, sys

@@ -143,7 +143,8 @@ PY
 
 @test "outputs are those of nysbench forward, and their errors NumPy's" {
     forward
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=heads(file=$MINILM)" --set heads=0 --set threads=1 --set quality_rows=all
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=heads(file=$MINILM)" --set heads=0 --set threads=1 --set quality_rows=all \
+        --set draws=shared # as `forward` draws
     expect_status 0
     expect "10 ok"
     for trial in 0 1; do

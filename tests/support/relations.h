@@ -47,11 +47,10 @@ static inline void make_results(sqlite3 *db, const test_rows *t, nb_ctx *ctx)
         columns = nb_format(ctx, "%s, %s INTEGER", columns, i ? "n" : "d");
         places = nb_format(ctx, "%s, 1", places);
     }
-    const char *sql = nb_format(
-        ctx,
-        "CREATE TABLE meta (key, value); CREATE TABLE results (%s); CREATE TABLE manifests (id INTEGER, text TEXT, build TEXT, executable "
-        "TEXT)",
-        columns);
+    const char *sql = nb_format(ctx,
+                                "CREATE TABLE meta (key, value); CREATE TABLE results (%s); "
+                                "CREATE TABLE manifests (id INTEGER, text TEXT, build TEXT, executable TEXT)",
+                                columns);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db, nb_format(ctx, "INSERT INTO results VALUES (%s)", places), -1, &s, NULL),
                      SQLITE_OK);

@@ -244,8 +244,8 @@ static void test_equivalence(void **state)
 
 /* Sources (1 2 6) and (3 2 7) in three trials: the trials' means 2 2 6.5, variance of their mean 13.5 / 2 / 3, and
  * residuals 1/2 -1/2 0 and so on, s_e^2 = 1/2. What the first has in a trial of its own does not count. The other
- * stratum's sources are trials, and share none; each stratum counts half. Sources with draws of their own have nothing in
- * common, and the trials are counted all the same. */
+ * stratum's sources are trials, and share none; each stratum counts half. Sources with draws of their own have nothing
+ * in common, and the trials are counted all the same. */
 static void test_common_error(void **state)
 {
     static const nb_crossed_value values[] = {{0, 0, 0, 1}, {0, 0, 1, 2},  {0, 0, 2, 6}, {0, 1, 0, 3}, {0, 1, 1, 2},
