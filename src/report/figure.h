@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* figure.h - figures of the studies. Each is a file of SQL, src/studies/STUDY/figures/NAME.sql, of which the build
- * makes
+/* figure.h - figures of the studies: tables with a script that draws them. Each is a file of SQL,
+ * src/studies/STUDY/figures/NAME.sql (report/query.h), of which the build makes
  *     const nb_figure nb_figure_NAME;
- * First come comments that say what it is, then queries. The rows of the first are NAME.csv, and what the pictures show
- * unless a second says that. Further ones answer with notes, which are printed on standard error.
+ * The rows of its first query are NAME.csv, and what the pictures show unless a second says that. Further ones answer
+ * with notes, which are printed on standard error. Its own directives:
  *
- *   -- summary, reference, place, needs   as in report/query.h
  *   -- is: standard of_one_m again whole  as in nb_figure; with of_one_m the parameter :m is the number of landmarks
  *   -- compares: COLUMN                   as in nb_figure
  *   -- prepare: NAME                      the function nb_prepare_NAME makes what the query asks, as nb_figure.prepare

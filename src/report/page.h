@@ -65,8 +65,9 @@ void nb_page_make(nb_page *page, nb_ctx *ctx); /* empty */
 enum { NB_PAGE_DEEPEST = 5 };
 
 /* Adds a block, by these names: a heading of level 1, 2, ..., which begins a part of the page; a paragraph, which is an
- * aside, or prose for what `use` says; an item of a list; what a mark or a word of the tables above means, or (mark NULL) a remark on the last of them; and a picture,
- * its SVG file, the address of that as seen from the page, which needs no escapes, and what it shows. */
+ * aside, or prose for what `use` says; an item of a list; what a mark or a word of the tables above means, or (mark
+ * NULL) a remark on the last of them; and a picture, its SVG file, the address of that as seen from the page, which
+ * needs no escapes, and what it shows. */
 void nb_page_add(nb_page *page, nb_block_kind kind, int level_or_use, const char *path, const char *mark,
                  const char *format, ...) __attribute__((format(printf, 6, 7)));
 #define nb_page_heading(page, level, ...) nb_page_add(page, NB_HEADING, level, NULL, NULL, __VA_ARGS__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_parts.h - tables of a page that are one in a paper: each has a heading of its own, and they have the same columns. */
+/* page_parts.h - tables of a page that are one in a paper: each has its own heading, and they have the same columns. */
 #ifndef NB_PAGE_PARTS_H
 #define NB_PAGE_PARTS_H
 

@@ -4,7 +4,6 @@
 
 #include "report/functions.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,19 +361,19 @@ static bool occurs(const view *v, const char *mark, size_t length)
     return true;
 }
 
+/* Adds what words of the table mean, and the marks that occur in it. */
 static nb_status add_notes(const view *v)
 {
     const char *text, *mark;
     for (const nb_comment *c = v->comments; c->name; c++) {
-        if (strcmp(c->name, "note") != 0) continue;
+        bool word = strcmp(c->name, "word") == 0;
+        if (!word && strcmp(c->name, "note") != 0) continue;
         NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
         size_t length = strcspn(text, ":");
-        bool word = isalpha((unsigned char)*text); /* of the table's, which explains itself by a colon */
+        if (!word && !occurs(v, text, length)) continue;
         NB_NEED(mark, nb_format(v->ctx, "%.*s%s", (int)length, text, word ? ":" : ""));
-        if (!text[length])
-            nb_page_note(v->page, NULL, "%s", text);
-        else if (word || occurs(v, text, length))
-            nb_page_note(v->page, mark, "%s", text + length + 1 + strspn(text + length + 1, " "));
+        text += length + (text[length] == ':');
+        nb_page_note(v->page, mark, "%s", text + strspn(text, " "));
     }
     return NB_OK;
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* query.h - a table that is a file of SQL, src/studies/STUDY/tables/NAME.sql: comments that say what it is, then
- * queries.
+/* query.h - a table that is a file of SQL, src/studies/STUDY/tables/NAME.sql, or, with a script that draws it, a
+ * figure, src/studies/STUDY/figures/NAME.sql: directives that say what it is, then queries. The build refuses unknown
+ * directives. A line that goes on with the one before begins with "--" and three blanks.
  *
+ * Of tables and figures:
  *   -- summary: what it is, in one line       -- reference: of its statistics
- *   -- place: N                               -- file: NAME.csv         as in nb_table
+ *   -- place: N                               as in nb_table and nb_figure
  *   -- needs: NAME NAME                       views of the study
+ * Of figures (report/figure.h): is, compares, prepare, script, title, data, arrays, ticks, bars, set, most
+ * Of tables:
+ *   -- file: NAME.csv                         as in nb_table
  *   -- flags: COLUMN COLUMN                   columns that are true or false
  *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
  *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
@@ -14,11 +19,11 @@
  *   -- holds: TEXT                            behind them: what they hold; both are of a caption in a paper
  *   -- remark: TEXT                           behind them, in a paper too
  *   -- paragraph: TEXT                        behind them, but not in a paper: it leads to notes, or names an option
- *   -- note: MARK: TEXT                       where the mark occurs; without a mark, in any case
- *   --   TEXT                                 goes on with the line before
+ *   -- word: WORD: TEXT                       what a word of the table means
+ *   -- note: MARK: TEXT                       what a mark means, where it occurs
  *
- * The first query answers programs. The second, or the first where there is no other, answers people, and so does each
- * further one; comments for people may stand at the top or before such a query. Its columns are those of the table, but
+ * The first query of a table answers programs. The second, or the first where there is no other, answers people, and
+ * so does each further one; directives for people may stand at the top or before such a query. Its columns are those of the table, but
  * for these:
  *   _part    a heading of its own for each value, "" has none; _about: the paragraph below it; _note: notes below its
  *            table, a line each

@@ -55,3 +55,19 @@ assert len(counts) > 300 and all(count.startswith("  cc ") for count in counts),
 assert any(count.endswith("  src/base/text.c") for count in counts), counts[:3]
 PY
 }
+
+@test "a directive that a file of SQL cannot have stops the build, with its line" {
+    mkdir -p "$WORK/src/studies/error/tables" "$WORK/src/studies/error/figures"
+    printf '%s\n' '-- summary: x' '-- belwo: y' 'SELECT 1' '-- nothing: z' 'FROM run;' '' '-- script: a.gp' 'SELECT 2;' \
+        >"$WORK/src/studies/error/tables/a.sql"
+    printf '%s\n' '-- summary: x' '-- heading: y' 'SELECT 1;' >"$WORK/src/studies/error/figures/b.sql"
+    local awk=$PWD/src/report/sql.awk
+    ! (cd "$WORK" && awk -f "$awk" src/studies/error/*/*.sql) >"$WORK/c" 2>"$WORK/err"
+    diff - "$WORK/err" <<'TEXT'
+src/studies/error/figures/b.sql:2: the directive `-- heading:` is not of figures
+src/studies/error/figures/b.sql: a figure is a table with a script, and has no `-- script: NAME.gp`
+src/studies/error/tables/a.sql:2: no directive `-- belwo:`; src/report/query.h has all
+src/studies/error/tables/a.sql:7: the directive `-- script:` is not of tables
+TEXT
+    awk -f "$awk" src/studies/*/*/*.sql src/report/*.sql >/dev/null
+}

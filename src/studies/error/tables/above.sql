@@ -5,10 +5,10 @@
 -- heading: Cores, % above the best one, over {_choices} choices of landmarks, {_different} of them different
 -- holds: 100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads and
 --   trials.
--- note: unseen: on the rows of S that the core has not looked at, above the best core for these
--- note: oracle: of a core with several settings the best for each choice of landmarks is taken, by the errors that are
+-- word: unseen: on the rows of S that the core has not looked at, above the best core for these
+-- word: oracle: of a core with several settings the best for each choice of landmarks is taken, by the errors that are
 --   compared
--- note: below 0: rows of S are kept exactly
+-- word: below 0: rows of S are kept exactly
 WITH one AS (
     SELECT entrant_id, level_id, list(above) AS above, list(unseen) AS unseen FROM entry GROUP BY entrant_id, level_id)
 SELECT s.name AS by, s.value, e.core, e.oracle, size(list(above)) AS choices, median(above) AS above,

@@ -9,7 +9,7 @@
 -- note: *: least of the cores, oracles aside, that were measured on all choices of landmarks of the column
 -- note: !: not measured on all of them: not planned, skipped or missing
 -- note: -: measured on none, or the subspace part is rounding noise
--- note: blank: not planned
+-- word: blank: not planned
 SELECT spec AS core, landmarks, count, complete AS all_choices, oracle, above, p10, p90, core_s
 FROM core_above JOIN core ON core.id = core_id
 WHERE (SELECT count(DISTINCT core_id) FROM core_above WHERE count > 0) > 1

@@ -3,16 +3,16 @@
 -- needs: share
 -- heading: Relative to {_baseline}
 -- paragraph: In the table:
--- note: error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m
--- note: subspace: the same for the least error that any core reaches; both are medians, over problems and m, of the
+-- word: error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m
+-- word: subspace: the same for the least error that any core reaches; both are medians, over problems and m, of the
 --   medians over heads and trials
--- note: share: of the gap between the baseline (0) and the best strategy of each problem and m (1), ln(error) /
+-- word: share: of the gap between the baseline (0) and the best strategy of each problem and m (1), ln(error) /
 --   ln(best's); below 0: worse than the baseline
 -- note: -: no result: skipped, failed or not run; or no share: the best is less than 1 % below the baseline, or the
 --   strategy is further above it than the best is below it (-1)
 -- note: ~: rounding noise on both sides; behind a number: for some problems and m
 -- note: !: some are missing, or have the baseline only with another pairing
--- note: select_s: seconds
+-- word: select_s: seconds
 SELECT coalesce(panel.title, 'all') AS panel, panel.problem, panel.kernel, v.label, v.strategy, v.pairing,
        CASE WHEN fixed THEN v.pairing ELSE b.pairing END AS baseline_pairing, v.factors, core.spec AS core, landmarks, count,
        noise, error, finite(ratio) AS error_relative, share AS error_share, subspace,

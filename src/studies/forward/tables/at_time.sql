@@ -10,11 +10,11 @@
 -- format: times: %.2g
 -- format: x: %.3g
 -- paragraph: In the table:
--- note: time: of the fastest exact attention of the run, on the same layers and threads
--- note: x: times faster than that
--- note: error: geometric mean over layers and trials; second: the best of all other attentions, not of other options
--- note: times: the second's error over the first's, on the same layers; above 1 the first has less error
--- note: interval: 95 %, over sources and trials, where there are 6 sources or more
+-- word: time: of the fastest exact attention of the run, on the same layers and threads
+-- word: x: times faster than that
+-- word: error: geometric mean over layers and trials; second: the best of all other attentions, not of other options
+-- word: times: the second's error over the first's, on the same layers; above 1 the first has less error
+-- word: interval: 95 %, over sources and trials, where there are 6 sources or more
 -- note: -: no other attention is that fast; no line: none is
 SELECT cell.layers, cell.threads, cell.n, exact.label AS baseline, 1.0 / fraction AS at_most, cell.attention, times,
        error, other.attention AS second, second_times, second_error, ratio, low AS ratio_low, high AS ratio_high, at_time.sources

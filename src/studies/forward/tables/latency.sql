@@ -8,13 +8,13 @@
 -- format: ms: %.4g
 -- format: error: %.2g
 -- paragraph: In the table:
--- note: ms: median over rounds, then over layers and trials
--- note: interval: the ends of all their 95 % intervals, or of the times where there are fewer than 6 rounds
--- note: fresh: a pass that chooses the landmarks that others keep
--- note: first: the first pass, with cold caches
--- note: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
--- note: on the front: nothing of the same layers and threads is both as fast and as good
--- note: x NAME: times faster than that attention beside it in the same rounds
+-- word: ms: median over rounds, then over layers and trials
+-- word: interval: the ends of all their 95 % intervals, or of the times where there are fewer than 6 rounds
+-- word: fresh: a pass that chooses the landmarks that others keep
+-- word: first: the first pass, with cold caches
+-- word: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
+-- word: on the front: nothing of the same layers and threads is both as fast and as good
+-- word: x NAME: times faster than that attention beside it in the same rounds
 SELECT layers, threads, n, attention, rows, latency_s, low_s AS latency_low_s, high_s AS latency_high_s, first_s,
        fresh_s, amortized_s, workspace_bytes, peak_bytes, output_error,
        low(over_sources) AS output_error_low, high(over_sources) AS output_error_high, sources, front.cell_id IS NOT NULL AS front,
