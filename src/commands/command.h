@@ -7,6 +7,7 @@
 #include "base/ctx.h"
 #include "base/mistakes.h"
 #include "components/registry.h"
+#include "report/csv.h"
 #include "report/relation.h"
 
 #include <popt.h>
@@ -185,6 +186,7 @@ int nb_format_width(void);
  * dumb. */
 nb_status nb_format_page(const nb_page *page, nb_output_format format);
 nb_status nb_format_grid(const nb_grid *grid, nb_output_format format);
+const nb_grid_writer *nb_format_grid_writer(nb_output_format format); /* of one for programs */
 
 /* Prints a grid in any format; `plain`: a table without headings. */
 nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format);

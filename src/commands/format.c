@@ -3,7 +3,6 @@
 #include "commands/command.h"
 
 #include "base/numbers.h"
-#include "report/csv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +49,14 @@ nb_status nb_format_page(const nb_page *page, nb_output_format format)
     return nb_page_print(stdout, page, form, nb_format_width());
 }
 
+const nb_grid_writer *nb_format_grid_writer(nb_output_format format)
+{
+    return format == NB_FORMAT_JSON ? &nb_grid_json_writer : &nb_grid_csv_writer;
+}
+
 nb_status nb_format_grid(const nb_grid *grid, nb_output_format format)
 {
-    return format == NB_FORMAT_JSON ? nb_grid_print_json(stdout, grid) : nb_grid_print_csv(stdout, grid, grid->ctx);
+    return nb_grid_write(stdout, nb_format_grid_writer(format), grid, grid->ctx);
 }
 
 nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format)

@@ -10,14 +10,14 @@
 #include <string.h>
 
 typedef struct { /* rows on their way to standard output */
-    bool json;
+    const nb_grid_writer *writer;
     long long count;
 } printing;
 
 static nb_status print_row(void *self, const nb_grid *row)
 {
     printing *p = self;
-    return nb_grid_print_rows(stdout, row, p->json, p->count++, row->ctx);
+    return nb_grid_write_rows(stdout, p->writer, row, p->count++, row->ctx);
 }
 
 static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)
@@ -27,7 +27,7 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     nb_relation *relation;
     nb_grid answer;
     bool page = nb_format_is_page(format); /* which needs all rows to lay them out */
-    printing p = {.json = format == NB_FORMAT_JSON};
+    printing p = {.writer = nb_format_grid_writer(format)};
     NB_NEED(stores, nb_alloc(ctx, (size_t)count, sizeof *stores));
     for (int i = count - 1; i >= 0; i--) {
         NB_NEED(stores[i], nb_alloc(ctx, 1, sizeof **stores));
@@ -40,7 +40,7 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     else
         NB_TRY(ctx, nb_relation_views(relation, &answer, ctx));
     if (page || !query) return nb_format_table(&answer, false, format);
-    nb_grid_print_end(stdout, p.json, p.count);
+    p.writer->end(stdout, p.count);
     return NB_OK;
 }
 

@@ -154,36 +154,53 @@ static nb_status print_cells(FILE *out, int count, const char *const *names, con
     return NB_OK;
 }
 
-nb_status nb_grid_print_rows(FILE *out, const nb_grid *g, bool json, long long before, nb_ctx *ctx)
+static nb_status write_csv_row(FILE *out, const nb_grid *g, int row, long long before, nb_ctx *ctx)
 {
-    for (int c = 0; !json && before == 0 && g->count > 0 && c < g->columns; c++)
+    (void)ctx;
+    for (int c = 0; before == 0 && c < g->columns; c++)
         fprintf(out, "%s%s%s", c ? "," : "", g->names[c], c + 1 == g->columns ? "\n" : "");
-    for (int i = 0; json && i < g->count; i++) {
-        fputs(before + i > 0 ? ",\n " : "[\n ", out);
-        NB_TRY(ctx, print_cells(out, g->columns, g->names, nb_grid_at(g, i, 0), ctx));
-    }
-    for (size_t i = 0, cells = (size_t)g->count * (size_t)g->columns; !json && i < cells; i++) {
-        print_cell(out, &g->cells[i]);
-        fputc((i + 1) % (size_t)g->columns ? ',' : '\n', out);
+    for (int c = 0; c < g->columns; c++) {
+        print_cell(out, nb_grid_at(g, row, c));
+        fputc(c + 1 < g->columns ? ',' : '\n', out);
     }
     return NB_OK;
 }
 
-void nb_grid_print_end(FILE *out, bool json, long long before)
+static nb_status write_json_row(FILE *out, const nb_grid *g, int row, long long before, nb_ctx *ctx)
 {
-    if (json) fputs(before > 0 ? "\n]\n" : "[\n]\n", out);
+    fputs(before > 0 ? ",\n " : "[\n ", out);
+    return print_cells(out, g->columns, g->names, nb_grid_at(g, row, 0), ctx);
+}
+
+static void end_csv(FILE *out, long long rows)
+{
+    (void)out;
+    (void)rows;
+}
+
+static void end_json(FILE *out, long long rows)
+{
+    fputs(rows > 0 ? "\n]\n" : "[\n]\n", out);
+}
+
+const nb_grid_writer nb_grid_csv_writer = {write_csv_row, end_csv}, nb_grid_json_writer = {write_json_row, end_json};
+
+nb_status nb_grid_write_rows(FILE *out, const nb_grid_writer *writer, const nb_grid *g, long long before, nb_ctx *ctx)
+{
+    for (int i = 0; i < g->count; i++) NB_TRY(ctx, writer->row(out, g, i, before + i, ctx));
+    return NB_OK;
+}
+
+nb_status nb_grid_write(FILE *out, const nb_grid_writer *writer, const nb_grid *g, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_grid_write_rows(out, writer, g, 0, ctx));
+    writer->end(out, g->count);
+    return NB_OK;
 }
 
 nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
 {
-    return nb_grid_print_rows(out, grid, false, 0, ctx);
-}
-
-nb_status nb_grid_print_json(FILE *out, const nb_grid *g)
-{
-    NB_TRY(g->ctx, nb_grid_print_rows(out, g, true, 0, g->ctx));
-    nb_grid_print_end(out, true, g->count);
-    return NB_OK;
+    return nb_grid_write(out, &nb_grid_csv_writer, grid, ctx);
 }
 
 static nb_status print_json_row(FILE *out, const nb_row_labels *labels, const nb_row *row, nb_ctx *ctx)

@@ -16,10 +16,22 @@ nb_status nb_csv_print(FILE *out, const void *rows, nb_ctx *ctx);         /* an 
 void nb_csv_print_text(FILE *out, const char *text);                      /* quoted and marked where it has to be */
 nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx);    /* nothing where there are no rows */
 nb_status nb_json_print(FILE *out, const nb_row_list *rows, nb_ctx *ctx); /* an array of objects */
-nb_status nb_grid_print_json(FILE *out, const nb_grid *grid);             /* a list of objects, a line each */
-/* The same piece by piece: the rows that the grid has now, behind `before` others, and the end. */
-nb_status nb_grid_print_rows(FILE *out, const nb_grid *grid, bool json, long long before, nb_ctx *ctx);
-void nb_grid_print_end(FILE *out, bool json, long long before);
+
+/* A form of a grid for programs: what writes a row behind `before` others, of which the first brings what stands before
+ * all, and the end behind all rows. */
+typedef struct {
+    nb_status (*row)(FILE *out, const nb_grid *grid, int row, long long before, nb_ctx *ctx);
+    void (*end)(FILE *out, long long rows);
+} nb_grid_writer;
+
+extern const nb_grid_writer nb_grid_csv_writer;  /* nothing where there are no rows */
+extern const nb_grid_writer nb_grid_json_writer; /* a list of objects, a line each */
+
+nb_status nb_grid_write(FILE *out, const nb_grid_writer *writer, const nb_grid *grid, nb_ctx *ctx);
+/* The rows that the grid has now, behind `before` others, without the end. */
+nb_status nb_grid_write_rows(FILE *out, const nb_grid_writer *writer, const nb_grid *grid, long long before,
+                             nb_ctx *ctx);
+
 /* One object, without a line end; what is empty, not known or infinite is null. */
 nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx);
 

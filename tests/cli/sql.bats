@@ -207,7 +207,7 @@ PY
 import re, sys
 text = "\n".join(line for line in open(sys.argv[1]) if not line.startswith("--"))
 for query in filter(str.strip, text.split(";\n")):
-    assert re.search(r"\b(ORDER BY|LIMIT 1\b|AS paragraph$)", query.strip()), (sys.argv[1], query[:200])
+    assert re.search(r"\b(ORDER BY|LIMIT 1\b|AS (above|holds|remark|paragraph)$)", query.strip()), (sys.argv[1], query[:200])
 PY
     done
 }

@@ -18,8 +18,7 @@ static inline const char *printed(const nb_page *page, nb_page_form form, int wi
     FILE *out = open_memstream(&text, &length);
     assert_non_null(out);
     if (page) assert_ok(ctx, nb_page_print(out, page, form, width));
-    if (grid && json) assert_ok(ctx, nb_grid_print_json(out, grid));
-    if (grid && !json) assert_int_equal(nb_grid_print_csv(out, grid, NULL), NB_OK);
+    if (grid) assert_ok(ctx, nb_grid_write(out, json ? &nb_grid_json_writer : &nb_grid_csv_writer, grid, ctx));
     assert_int_equal(fclose(out), 0);
     const char *copy = nb_strdup(ctx, text);
     free(text);
