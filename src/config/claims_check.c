@@ -11,7 +11,7 @@ typedef struct {
     nb_ctx *ctx;
 } checker;
 
-/* *index <- the one value of the column that the text means; -1: rows may have it, but no list has, or it means several,
+/* *index <- the one value of the column that the text means; -1: no list has it, though rows may, or it means several,
  * which is told here. */
 static nb_status find_value(const checker *k, const nb_candidates *among, const char *what, const nb_named_value *value,
                             int *index)

@@ -124,7 +124,7 @@ static nb_status add_labels(const nb_condition_column *c, const nb_config *confi
     return nb_given_labels_add(labels, s->registry, &config->lists[s->axis - config->study->axes].choices, ctx);
 }
 
-/* Finds the values of a column, once for a reader. A config whose blocks are wrong, or none, has none to compare with. */
+/* Finds the values of a column, once for a reader. Without a config, or if its blocks are wrong, there are none. */
 static nb_status find_column(nb_condition_reader *r, const char *name, const nb_condition_column **column, nb_ctx *ctx)
 {
     nb_condition_column *c;

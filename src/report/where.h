@@ -7,8 +7,8 @@
 #include "report/relation.h"
 
 /* *sql: what holds for the rows of the view `run` for which `among` and all conditions hold, of several on one column
- * any; components/condition.h says what each means. `among`: SQL; NULL: all rows. `conditions` ends with column == NULL;
- * NULL: none. NB_EINVAL for an unknown column, a text that is wrong, and one that means no row. */
+ * any; components/condition.h says what each means. `among`: SQL; NULL: all rows. `conditions` ends with column ==
+ * NULL; NULL: none. NB_EINVAL for an unknown column, a text that is wrong, and one that means no row. */
 nb_status nb_where(const nb_relation *relation, const char *among, const nb_condition_text *conditions,
                    const char **sql, nb_ctx *ctx);
 

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernel_ridge_fit.c - see kernel_ridge_fit.h; the steps and symbols are those of attentions/kernel_ridge.c. */
+#include "layers/kernel_ridge_fit.h"
+
+#include "base/clock.h"
+#include "linalg/kernel_ridge.h"
+#include "linalg/kmeans.h"
+#include "linalg/vector.h"
+#include "linalg/work.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <string.h>
+
+static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, kind_tie = 0.05;
+
+bool nb_kernel_ridge_has_window(int kind)
+{
+    return kind == NB_NEAR_WINDOW || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
+}
+
+bool nb_kernel_ridge_has_top(int kind)
+{
+    return kind == NB_NEAR_TOP || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
+}
+
+nb_kernel_ridge_plan nb_kernel_ridge_plan_with(const nb_kernel_ridge_plan *of, int kind)
+{
+    nb_kernel_ridge_plan p = *of;
+    p.near.window = nb_kernel_ridge_has_window(kind);
+    if (!nb_kernel_ridge_has_top(kind)) p.top = 0;
+    return p;
+}
+
+/* Every head's draws are the same, so that they do not depend on its place. */
+static nb_status seed(const nb_stream *of, const char *role, int m, gsl_rng **rng, nb_ctx *ctx)
+{
+    nb_stream stream = *of;
+    stream.role = role;
+    stream.m = m;
+    NB_TRY(ctx, nb_random_new(rng, ctx));
+    nb_random_seed(*rng, &stream);
+    return NB_OK;
+}
+
+static nb_status gather(int d, const nb_scalar *x, int count, const int *from, double **out, nb_ctx *ctx)
+{
+    NB_NEED(*out, nb_alloc_raw(ctx, (size_t)d * (size_t)count));
+    for (int i = 0; i < count; i++)
+        nb_scalar_to_double((size_t)d, x + (size_t)from[i] * (size_t)d, *out + (size_t)i * (size_t)d);
+    return NB_OK;
+}
+
+nb_status nb_kernel_ridge_choose_rows(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_scalar *q,
+                                      nb_kernel_ridge_head *h, nb_ctx *ctx)
+{
+    nb_kmeans_how how = {.init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 1};
+    int n = p->shape->n, d = p->shape->d, *all, *drawn;
+    nb_clusters clusters;
+    gsl_rng *rng;
+    double *x;
+    NB_NEED(all, nb_alloc(ctx, (size_t)n, sizeof *all));
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)p->queries, sizeof *drawn));
+    NB_TRY(ctx, seed(stream, "queries", p->k, &rng, ctx));
+    for (int i = 0; i < n; i++) all[i] = i;
+    /* The centres C of a draw of queries. */
+    gsl_ran_choose(rng, drawn, (size_t)p->queries, all, (size_t)n, sizeof *all);
+    NB_TRY(ctx, gather(d, q, p->queries, drawn, &x, ctx));
+    NB_TRY(ctx, nb_kmeans(d, p->queries, x, p->k, &how, rng, &clusters, ctx));
+    nb_scalar_of((size_t)d * (size_t)p->k, clusters.centres, h->centres);
+    if (p->near.window) {
+        NB_TRY(ctx, nb_clusters_nearest(&clusters, h->tokens, ctx));
+        for (int i = 0; i < p->k; i++) h->tokens[i] = drawn[h->tokens[i]];
+    }
+    /* w: their sizes, of mean 1. */
+    for (int i = 0; i < p->k; i++) h->weight[i] = (double)clusters.size[i] * p->k / p->queries;
+    return NB_OK;
+}
+
+int nb_kernel_ridge_block(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, int i)
+{
+    return p->near.window ? nb_near_block_of(&p->near, h->tokens[i]) : 0;
+}
+
+nb_scalar *nb_kernel_ridge_received(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, int kind, int group)
+{
+    return h->received + (size_t)(kind * p->groups + group) * (size_t)p->shape->n;
+}
+
+/* The small systems of a head, in double precision. */
+typedef struct {
+    const nb_kernel_ridge_plan *p;
+    const nb_kernel_ridge_head *head;
+    double *received, far;      /* n: r; near keys: divided by its sum */
+    int *kept;                  /* keys: that are sampled */
+    double *inverse, *weight;   /* keys: 1/pi, p */
+    nb_clusters clusters;       /* of these keys */
+    double *bias, *mean;        /* m: b, F w */
+    double *values;             /* dv x m: Y0, then what is regressed is added */
+    double *softmax, *features; /* m x k: of L'C, F */
+    double *beside, *share;     /* k: weight of the near keys beside these, and its part of the sum */
+    double *outputs;            /* dv x k: mean value of the near keys, weighted */
+    double *residuals, *dual;   /* k x dv: T, M^-1 T */
+    double *gram, *inverted;    /* k x k: F'DF, M^-1 */
+    double error;               /* of the exact outputs, each left out, squared */
+} head_system;
+
+static nb_status system_new(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, head_system *x, nb_ctx *ctx)
+{
+    size_t n = (size_t)p->shape->n, dv = (size_t)p->shape->dv, k = (size_t)p->k, m = (size_t)p->m,
+           keys = (size_t)p->keys;
+    *x = (head_system){.p = p, .head = h};
+    NB_NEED(x->received, nb_alloc_reals(ctx, n, 1));
+    NB_NEED(x->kept, nb_alloc(ctx, keys, sizeof *x->kept));
+    NB_NEED(x->inverse, nb_alloc_raw(ctx, 2 * keys));
+    x->weight = x->inverse + keys;
+    NB_NEED(x->bias, nb_alloc_reals(ctx, 2 + dv, m));
+    x->mean = x->bias + m;
+    x->values = x->mean + m;
+    NB_NEED(x->softmax, nb_alloc_raw(ctx, 2 * m * k));
+    x->features = x->softmax + m * k;
+    NB_NEED(x->beside, nb_alloc_reals(ctx, 2 + dv, k));
+    x->share = x->beside + k;
+    x->outputs = x->share + k;
+    NB_NEED(x->residuals, nb_alloc_raw(ctx, 2 * k * dv));
+    x->dual = x->residuals + k * dv;
+    NB_NEED(x->gram, nb_alloc_raw(ctx, 2 * k * k));
+    x->inverted = x->gram + k * k;
+    return NB_OK;
+}
+
+/* pi (n) <- min(1, c share) with the sum `count`, from the shares. */
+static void find_inclusion(int n, int count, double *pi)
+{
+    for (bool more = true; more;) {
+        double rest = 0;
+        int full = 0;
+        for (int j = 0; j < n; j++) {
+            if (pi[j] > 1) pi[j] = 1;
+            if (pi[j] < 1) rest += pi[j];
+            full += pi[j] == 1;
+        }
+        double factor = (count - full) / rest;
+        more = false;
+        for (int j = 0; j < n; j++) {
+            if (pi[j] < 1) pi[j] *= factor;
+            more = more || pi[j] > 1;
+        }
+    }
+}
+
+/* The keys at which the running sum of pi passes u, u + 1 ..., as many as are asked for. */
+static void sample(int n, int count, const double *pi, double u, int *kept)
+{
+    double sum = 0;
+    for (int j = 0, taken = 0; taken < count; j++) {
+        sum += pi[j];
+        if (sum > u + taken || n - j == count - taken) kept[taken++] = j;
+    }
+}
+
+/* Divides what keys that are not near receive by their sum, *far. */
+static void normalise(size_t n, double *received, double *far)
+{
+    *far = 0;
+    for (size_t j = 0; j < n; j++) *far += received[j] += least_far;
+    nb_scale(n, 1 / *far, received);
+}
+
+/* Averages over the rows of R what keys receive beside this kind of near keys. */
+static void find_received(head_system *x, int kind)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    int n = p->shape->n;
+    for (int j = 0; j < n; j++) {
+        x->received[j] = 0;
+        for (int g = 0; g < p->groups; g++)
+            x->received[j] += (double)nb_kernel_ridge_received(p, x->head, p->kinds > 1 ? kind : 0, g)[j] / p->k;
+    }
+    if (p->with_near) normalise((size_t)n, x->received, &x->far);
+}
+
+/* Draws keys by what they receive, and finds their weights. */
+static nb_status sample_keys(head_system *x, gsl_rng *rng, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    size_t n = (size_t)p->shape->n;
+    double *pi;
+    NB_NEED(pi, nb_alloc_raw(ctx, n));
+    /* pi_j = min(1, c (r_j/2 + 1/(2n))), which sum to the number of keys. */
+    for (size_t j = 0; j < n; j++) {
+        double share = p->o->sampling == NB_SAMPLE_UNIFORM ? 1.0 / p->shape->n : x->received[j] / 2 + 0.5 / p->shape->n;
+        pi[j] = p->keys < p->shape->n ? p->keys * share : 1;
+    }
+    if (p->keys < p->shape->n) find_inclusion(p->shape->n, p->keys, pi);
+    sample(p->shape->n, p->keys, pi, gsl_rng_uniform(rng), x->kept);
+    /* 1/pi_j, and p_j = n r_j/pi_j. */
+    for (int i = 0; i < p->keys; i++) {
+        double weight = p->o->weighted ? fmax(p->shape->n * x->received[x->kept[i]], least_received) : 1;
+        x->inverse[i] = 1 / pi[x->kept[i]];
+        x->weight[i] = weight * x->inverse[i];
+    }
+    return NB_OK;
+}
+
+static nb_status place_landmarks(const nb_stream *stream, const nb_scalar *k, nb_kernel_ridge_head *h, head_system *x,
+                                 nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    nb_kmeans_how how = {
+        .init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2, .weights = x->weight};
+    double *keys;
+    gsl_rng *rng;
+    NB_TRY(ctx, seed(stream, "keys", p->m, &rng, ctx));
+    NB_TRY(ctx, sample_keys(x, rng, ctx));
+    NB_TRY(ctx, gather(p->shape->d, k, p->keys, x->kept, &keys, ctx));
+    NB_TRY(ctx, nb_kmeans(p->shape->d, p->keys, keys, p->m, &how, rng, &x->clusters, ctx));
+    nb_scalar_of((size_t)p->shape->d * (size_t)p->m, x->clusters.centres, h->landmarks);
+    return NB_OK;
+}
+
+/* Finds b, the share of r that each cluster's keys receive (mass, m), and Y0. */
+static nb_status find_prior(const nb_scalar *v, head_system *x, double **mass, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    size_t dv = (size_t)p->shape->dv, m = (size_t)p->m;
+    double *weight, *value, total = 0;
+    NB_NEED(weight, nb_alloc_reals(ctx, m, 1));
+    NB_NEED(value, nb_alloc_raw(ctx, dv));
+    NB_NEED(*mass, nb_alloc_reals(ctx, m, 1));
+    memset(x->bias, 0, m * sizeof *x->bias);
+    memset(x->values, 0, m * dv * sizeof *x->values);
+    /* Of the sampled keys of each cluster: sums of 1/pi, r/pi, p and p v. */
+    for (int i = 0; i < p->keys; i++) {
+        int c = x->clusters.group[i], key = x->kept[i];
+        double received = x->received[key] * x->inverse[i];
+        x->bias[c] += x->inverse[i];
+        (*mass)[c] += received;
+        total += received;
+        weight[c] += x->weight[i];
+        nb_scalar_to_double(dv, v + (size_t)key * dv, value);
+        nb_add_scaled(dv, x->weight[i], value, x->values + (size_t)c * dv);
+    }
+    /* With near keys all keys have a cluster, and r is summed over them all. */
+    for (size_t j = 0; p->with_near && j < m; j++) (*mass)[j] = 0;
+    for (int j = 0; p->with_near && j < p->shape->n; j++) (*mass)[x->head->group[j]] += x->received[j];
+    if (p->with_near) total = 1 / x->far;
+    /* b_c = ln(sum of 1/pi), r's share in c, and Y0_c = (sum of p v)/(sum of p). */
+    for (size_t c = 0; c < m; c++) {
+        x->bias[c] = p->o->counts && !p->with_near ? log(x->bias[c]) : 0;
+        (*mass)[c] /= total;
+        nb_scale(dv, p->o->prior ? 1 / weight[c] : 0, x->values + c * dv);
+    }
+    return NB_OK;
+}
+
+int nb_kernel_ridge_corrections(const nb_kernel_ridge_plan *p)
+{
+    return !p->o->mass ? 0 : p->with_near ? 2 : 1;
+}
+
+nb_far nb_kernel_ridge_far(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h)
+{
+    return (nb_far){.m = p->m,
+                    .landmarks = h->landmarks,
+                    .values = h->values,
+                    .bias = h->bias,
+                    .group = h->group,
+                    .counts = h->counts,
+                    .top = p->top,
+                    .k = p->k,
+                    .owner = h->owner,
+                    .strongest = h->strongest,
+                    .order = h->order};
+}
+
+/* Finds F and F w from b. */
+static void find_features(head_system *x)
+{
+    int k = x->p->k, m = x->p->m;
+    memcpy(x->features, x->softmax, (size_t)m * (size_t)k * sizeof *x->features);
+    if (x->p->with_near) memcpy(x->share, x->beside, (size_t)k * sizeof *x->share);
+    nb_reweigh(m, k, x->bias, x->features, x->p->with_near ? x->share : NULL);
+    nb_gemv(NB_PLAIN, m, k, 1.0 / k, x->features, m, x->head->weight, 0, x->mean);
+}
+
+/* Weighs landmarks and near keys for exact query i by one softmax: `logits` (m), those of its landmarks, become f
+ * without b; x->beside[i] is the weight of the near keys, with f 1 in all, and column i of x->outputs their output. */
+static nb_status weigh_near(head_system *x, const nb_layer_head *points, int i, double *logits, const double *q,
+                            nb_near_room *r, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    nb_far far = nb_kernel_ridge_far(p, x->head);
+    size_t dv = (size_t)p->shape->dv, m = (size_t)p->m;
+    nb_mark mark = nb_ctx_mark(ctx);
+    int count = nb_near_list(&p->near, &far, nb_kernel_ridge_block(p, x->head, i), i, r);
+    double *keys, *values, *weights, largest = -INFINITY, *output = x->outputs + (size_t)i * dv, all, near;
+    NB_TRY(ctx, gather(p->shape->d, points->k, count, r->keys, &keys, ctx));
+    NB_TRY(ctx, gather(p->shape->dv, points->v, count, r->keys, &values, ctx));
+    NB_NEED(weights, nb_alloc_reals(ctx, (size_t)count, 1));
+    if (count > 0) nb_gemv(NB_TRANSPOSED, p->shape->d, count, 1 / sqrt(p->shape->d), keys, p->shape->d, q, 0, weights);
+    /* q'L_c/sqrt d + ln n_c(i) beside q'k_j/sqrt d */
+    for (size_t c = 0; c < m; c++) logits[c] = r->left[c] > 0 ? logits[c] + log(r->left[c]) : -INFINITY;
+    largest = nb_largest(m, logits);
+    if (count > 0) largest = fmax(largest, nb_largest((size_t)count, weights));
+    /* Z(i) without b, of which the near keys have `near`. */
+    near = count > 0 ? nb_exp_sum((size_t)count, weights, largest) : 0;
+    all = near + nb_exp_sum(m, logits, largest);
+    nb_scale(m, 1 / all, logits);
+    x->beside[i] = near / all;
+    /* Their output, N_i Z(i)/near. */
+    if (near > 0) nb_gemv(NB_PLAIN, p->shape->dv, count, 1 / near, values, p->shape->dv, weights, 0, output);
+    nb_near_forget(r, count);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+static nb_status make_features(const nb_layer_head *points, const nb_kernel_ridge_head *h, const double *mass,
+                               head_system *x, nb_near_room *near, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    size_t d = (size_t)p->shape->d, m = (size_t)p->m, k = (size_t)p->k;
+    double *landmarks, *centres;
+    NB_NEED(landmarks, nb_alloc_raw(ctx, d * m));
+    NB_NEED(centres, nb_alloc_raw(ctx, d * k));
+    /* L'C/sqrt d */
+    nb_scalar_to_double(d * m, h->landmarks, landmarks);
+    nb_scalar_to_double(d * k, h->centres, centres);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, p->k, p->shape->d, 1 / sqrt(p->shape->d), landmarks, p->shape->d, centres,
+            p->shape->d, 0, x->softmax, p->m);
+    /* Its softmax over the landmarks, with near keys over these too. */
+    for (int i = 0; p->with_near && i < p->k; i++)
+        NB_TRY(ctx, weigh_near(x, points, i, x->softmax + (size_t)i * m, centres + (size_t)i * d, near, ctx));
+    for (size_t i = 0; !p->with_near && i < k; i++)
+        nb_scale(m, 1 / nb_exp_sum(m, x->softmax + i * m, nb_largest(m, x->softmax + i * m)), x->softmax + i * m);
+    /* F and F w from b, then b_c += ln(r's share in c/(F w)_c). */
+    find_features(x);
+    for (int i = 0; i < nb_kernel_ridge_corrections(p); i++) {
+        nb_correct_bias(p->m, mass, x->mean, x->bias);
+        find_features(x);
+    }
+    return NB_OK;
+}
+
+/* Makes T = O - F'Y0, and F <- sqrt(D) F with F'DF. */
+static nb_status make_kernel(head_system *x, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    int dv = p->shape->dv, k = p->k, m = p->m;
+    double *rest;
+    NB_NEED(rest, nb_alloc_raw(ctx, (size_t)dv * (size_t)k));
+    /* T = O - N - F'Y0 */
+    nb_scalar_to_double((size_t)dv * (size_t)k, x->head->outputs, rest);
+    for (int i = 0; p->with_near && i < k; i++)
+        nb_add_scaled((size_t)dv, -x->share[i], x->outputs + (size_t)i * (size_t)dv, rest + (size_t)i * (size_t)dv);
+    nb_gemm(NB_PLAIN, NB_PLAIN, dv, k, m, -1, x->values, dv, x->features, m, 1, rest, dv);
+    nb_transpose(dv, k, rest, x->residuals);
+    /* F <- sqrt(D) F, D = diag(1/(F w)) */
+    for (int c = 0; c < m; c++) x->mean[c] = p->o->normalised ? 1 / sqrt(fmax(x->mean[c], feature_floor / m)) : 1;
+    for (size_t i = 0; i < (size_t)k; i++)
+        for (size_t c = 0; c < (size_t)m; c++) x->features[i * (size_t)m + c] *= x->mean[c];
+    /* F'DF */
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, k, m, 1, x->features, m, x->features, m, 0, x->gram, k);
+    return NB_OK;
+}
+
+/* Chooses the ridge and computes M^-1 T. */
+static nb_status choose_ridge(head_system *x, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_options *o = x->p->o;
+    double penalties[NB_MOST_RIDGES];
+    for (int i = 0; i < x->p->ridges; i++) penalties[i] = isnan(o->ridge) ? pow(10, -i - 1) : o->ridge;
+    return nb_kernel_ridge(x->p->k, x->gram, x->head->weight, x->p->shape->dv, x->residuals, x->p->ridges, penalties,
+                           x->inverted, x->dual, &x->error, ctx);
+}
+
+/* Makes Y0 + D F M^-1 T. Without near keys, times e^b, and e^b, which divides what they sum to. */
+static nb_status make_values(nb_kernel_ridge_head *h, head_system *x, nb_ctx *ctx)
+{
+    int dv = x->p->shape->dv, k = x->p->k, m = x->p->m, each = x->p->with_near ? dv : dv + 1;
+    double *added, largest = nb_largest((size_t)m, x->bias);
+    NB_NEED(added, nb_alloc_raw(ctx, (size_t)dv * (size_t)m));
+    /* sqrt(D) F M^-1 T, transposed */
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, dv, m, k, 1, x->dual, k, x->features, m, 0, added, dv);
+    /* Y0 + D F M^-1 T, and e^b over its largest, which cancels. */
+    for (int c = 0; c < m; c++) {
+        nb_scalar *to = h->values + (size_t)c * (size_t)each;
+        size_t from = (size_t)c * (size_t)dv;
+        double factor = x->p->with_near ? 1 : exp(x->bias[c] - largest);
+        for (int l = 0; l < dv; l++)
+            to[l] = (nb_scalar)(factor * (x->values[from + (size_t)l] + x->mean[c] * added[from + (size_t)l]));
+        if (x->p->with_near)
+            h->bias[c] = (nb_scalar)x->bias[c];
+        else
+            to[dv] = (nb_scalar)factor;
+    }
+    return NB_OK;
+}
+
+double nb_kernel_ridge_loop_work(const nb_kernel_ridge_plan *p)
+{
+    double n = p->shape->n, dv = p->shape->dv, k = p->k, m = p->m, keys = p->keys;
+    return 2 * k + n + keys * (4 + dv) + m * (3 + 3 * dv) + (2 + nb_kernel_ridge_corrections(p)) * m * k +
+           p->ridges * 3 * k * dv + (p->with_near ? k * dv : 0);
+}
+
+/* group (n) <- the nearest of the centres (d x count) of each point. */
+static nb_status assign(const nb_kernel_ridge_plan *p, const nb_scalar *points, int count, const nb_scalar *centres,
+                        int *group, nb_ctx *ctx)
+{
+    enum { AT_ONCE = 1024 };
+    size_t d = (size_t)p->shape->d;
+    nb_mark mark = nb_ctx_mark(ctx);
+    double *x, *c;
+    NB_NEED(c, nb_alloc_raw(ctx, d * (size_t)count));
+    NB_NEED(x, nb_alloc_raw(ctx, d * AT_ONCE));
+    nb_scalar_to_double(d * (size_t)count, centres, c);
+    for (int first = 0; first < p->shape->n; first += AT_ONCE) {
+        int some = nb_lesser(AT_ONCE, p->shape->n - first);
+        nb_scalar_to_double(d * (size_t)some, points + (size_t)first * d, x);
+        NB_TRY(ctx, nb_nearest_centres(p->shape->d, some, x, count, c, group + first, ctx));
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+/* Puts the queries in the order of their clusters. */
+static nb_status order_queries(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, nb_ctx *ctx)
+{
+    int n = p->shape->n, *next;
+    NB_NEED(next, nb_alloc(ctx, (size_t)p->k + 1, sizeof *next));
+    for (int i = 0; i < n; i++) next[h->owner[i] + 1]++;
+    for (int g = 0; g < p->k; g++) next[g + 1] += next[g];
+    for (int i = 0; i < n; i++) h->order[next[h->owner[i]]++] = i;
+    return NB_OK;
+}
+
+static nb_status find_groups(const nb_kernel_ridge_plan *p, const nb_layer_head *points, nb_kernel_ridge_head *h,
+                             nb_ctx *ctx)
+{
+    NB_TRY(ctx, assign(p, points->k, p->m, h->landmarks, h->group, ctx));
+    memset(h->counts, 0, (size_t)p->m * sizeof *h->counts);
+    for (int j = 0; j < p->shape->n; j++) h->counts[h->group[j]]++;
+    if (p->top == 0) return NB_OK;
+    NB_TRY(ctx, assign(p, points->q, p->k, h->centres, h->owner, ctx));
+    return order_queries(p, h, ctx);
+}
+
+static nb_status fit(const nb_layer_head *points, nb_kernel_ridge_head *h, head_system *x, nb_near_room *near,
+                     nb_ctx *ctx)
+{
+    double *mass;
+    NB_TRY(ctx, find_prior(points->v, x, &mass, ctx));
+    NB_TRY(ctx, make_features(points, h, mass, x, near, ctx));
+    NB_TRY(ctx, make_kernel(x, ctx));
+    return choose_ridge(x, ctx);
+}
+
+/* Sets h->kind to the kind of near keys with the least error where each exact output is left out. The landmarks at hand
+ * serve all kinds. Near ties go to the first of the order; the last has its keys from the rows that are left out. */
+static nb_status choose_kind(const nb_kernel_ridge_plan *plan, const nb_layer_head *points, nb_kernel_ridge_plan *own,
+                             nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
+{
+    static const int order[NB_NEAR_KINDS] = {NB_NEAR_NONE, NB_NEAR_WINDOW, NB_NEAR_BOTH, NB_NEAR_TOP};
+    double error[NB_NEAR_KINDS], least = INFINITY;
+    for (int kind = 0; kind < NB_NEAR_KINDS; kind++) {
+        *own = nb_kernel_ridge_plan_with(plan, kind);
+        find_received(x, kind);
+        NB_TRY(ctx, fit(points, h, x, near, ctx));
+        error[kind] = sqrt(x->error);
+        least = fmin(least, error[kind]);
+    }
+    for (int i = NB_NEAR_KINDS - 1; i >= 0; i--)
+        if (error[order[i]] <= (1 + kind_tie) * least) h->kind = order[i];
+    *own = nb_kernel_ridge_plan_with(plan, h->kind);
+    find_received(x, h->kind);
+    return NB_OK;
+}
+
+nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *plan, const nb_stream *stream, const nb_layer_head *points,
+                              nb_kernel_ridge_head *h, nb_near_room *near, nb_ctx *ctx)
+{
+    double start_s = nb_clock_s();
+    head_system x;
+    h->select_s = 0;
+    h->diverged = !nb_scalars_finite((size_t)plan->k * (size_t)plan->shape->dv, h->outputs);
+    if (h->diverged) { /* the outputs become NaN whatever these are */
+        memset(h->landmarks, 0,
+               (size_t)(plan->shape->d + plan->shape->dv + 1) * (size_t)plan->m * sizeof *h->landmarks);
+        return NB_OK;
+    }
+    nb_kernel_ridge_plan own = *plan;
+    bool chosen = own.kinds > 1;
+    h->kind = chosen ? NB_NEAR_WINDOW : own.o->near;
+    NB_TRY(ctx, system_new(&own, h, &x, ctx));
+    find_received(&x, h->kind);
+    NB_TRY(ctx, place_landmarks(stream, points->k, h, &x, ctx));
+    if (own.with_near) NB_TRY(ctx, find_groups(&own, points, h, ctx));
+    h->select_s = nb_clock_s() - start_s;
+    if (chosen) NB_TRY(ctx, choose_kind(plan, points, &own, h, &x, near, ctx));
+    NB_TRY(ctx, fit(points, h, &x, near, ctx));
+    NB_TRY(ctx, make_values(h, &x, ctx));
+    nb_count_multiplications(nb_kernel_ridge_loop_work(plan));
+    return NB_OK;
+}
