@@ -243,6 +243,7 @@ strategies: [uniform, segment_means]
 landmarks: 32
 cores: iterative
 trials: $1
+draws: shared
 metrics: error
 plots: []
 Y

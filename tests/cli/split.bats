@@ -79,3 +79,31 @@ sources: test"
     expect "split: expected a file, found a list"
 }
 
+
+@test "the experiments' own split has each input in one part, and what shipped heads come from in development" {
+    local split=experiments/data/split.yaml
+    /usr/bin/python3 -SEc 'import csv, re, sys
+named = re.findall(r"^  - (.*)$", open(sys.argv[1]).read(), re.M)
+test = re.findall(r"^  - (.*)$", open(sys.argv[1]).read().split("\ntest:")[1], re.M)
+inputs = list(csv.DictReader(open("experiments/models/inputs.csv", newline="")))
+assert sorted({row["source"] for row in inputs} - set(named)) == [], "in no part"
+assert {row["source"] for row in inputs if row["kind"] == "test-photograph"} <= set(test)' $split
+    config <<Y
+trials: 1
+landmarks: 2
+problems: ["heads(file=experiments/data/*.safetensors, max_n=8)", "heads(file=experiments/data/panel/*.safetensors, max_n=8)"]
+strategies: segment_means
+cores: svd
+plots: []
+split: $PWD/$split
+sources: development
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set sources=test
+    expect_status 2
+    expect "source 'picosdeeuropa' of heads(file=vit_picosdeeuropa_n4097_L6.safetensors"
+    run "$NYSBENCH" plan experiments/15-sources.yaml
+    unwrap
+    expect "('development' of experiments/data/split.yaml)"
+}

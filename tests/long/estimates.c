@@ -282,6 +282,98 @@ static int check_crossed(nb_ctx *ctx)
     return bad;
 }
 
+/* Draws by source: each source has its own luck in each trial, of the same variance as that of trials above, and with
+ * heavy tails: lognormal, or rare luck, which 13 % of trials have, as those of uniform tokens on SmolLM2 that pick token
+ * 0. `shared`: the same luck for all sources of a model, whose estimate cannot know what its few trials have not seen. */
+typedef enum { NORMAL_LUCK, LOGNORMAL_LUCK, RARE_LUCK, LUCKS } luck_kind;
+
+static const char *const luck_names[LUCKS] = {"normal", "lognormal", "rare"};
+
+/* Of mean 0 and variance 1. */
+static double draw_one_luck(luck_kind kind, gsl_rng *rng)
+{
+    const double rare = 0.13, mean = exp(0.5), sd = sqrt(exp(1) * (exp(1) - 1));
+    if (kind == RARE_LUCK) return ((gsl_rng_uniform(rng) < rare ? -1 : 0) + rare) / sqrt(rare * (1 - rare));
+    double z = gsl_ran_gaussian_ziggurat(rng, 1);
+    return kind == NORMAL_LUCK ? z : (exp(z) - mean) / sd;
+}
+
+typedef struct {
+    luck_kind kind;
+    int models, sources, trials;
+    bool shared;
+} drawn_model;
+
+typedef struct {
+    int covered;
+    double width; /* sum */
+} drawn_tally;
+
+static void draw_by_source(const drawn_model *m, gsl_rng *rng, nb_unit_value *units, nb_crossed_value *values)
+{
+    double of_trial[MOST_TRIALS];
+    for (int u = 0; u < m->models * m->sources; u++) {
+        int g = u / m->sources;
+        const components *c = m->models == 1 ? &of_all : &of_models[g];
+        double source = gsl_ran_gaussian_ziggurat(rng, sqrt(c->source));
+        units[u] = (nb_unit_value){.stratum = g, .source = u};
+        for (int t = 0; t < m->trials; t++) {
+            if (!m->shared || u % m->sources == 0) of_trial[t] = draw_one_luck(m->kind, rng);
+            double y = source + sqrt(c->trial) * of_trial[t] + gsl_ran_gaussian_ziggurat(rng, sqrt(c->rest));
+            values[u * m->trials + t] = (nb_crossed_value){.stratum = g, .source = u, .trial = t, .value = y};
+            units[u].value += y / m->trials;
+        }
+    }
+}
+
+static drawn_tally simulate_draws(const drawn_model *m, nb_ctx *ctx)
+{
+    static nb_crossed_value values[MOST_MODELS * MOST_SOURCES * MOST_TRIALS];
+    const bool shares[MOST_MODELS + 1] = {m->shared, m->shared, m->shared, m->shared, m->shared};
+    nb_unit_value units[MOST_MODELS * MOST_SOURCES];
+    nb_common_error common[MOST_MODELS + 1];
+    nb_estimate e[MOST_MODELS + 1];
+    drawn_tally t = {0};
+    int count = m->models * m->sources;
+    gsl_rng *rng;
+    MUST(nb_random_new(&rng, ctx));
+    for (int study = 0; study < REPLICATES; study++) {
+        const nb_stream stream = {
+            .seed = 1, .trial = study, .role = "simulation", .component = luck_names[m->kind], .m = m->trials};
+        nb_random_seed(rng, &stream);
+        draw_by_source(m, rng, units, values);
+        MUST(nb_crossed_errors(count * m->trials, values, m->models, shares, common, ctx));
+        const nb_estimate_terms terms = {.confidence = 0.95, .common = common};
+        MUST(nb_estimate_units(count, units, m->models, &terms, e, ctx));
+        t.covered += covers(e[m->models].low, e[m->models].high);
+        t.width += e[m->models].high - e[m->models].low;
+    }
+    return t;
+}
+
+/* With draws by source the coverage must lie from 0.93 to 0.97. */
+static int check_draws(nb_ctx *ctx)
+{
+    static const int sources[] = {6, 8, 12, 24}, trials[] = {3, 5}, models[] = {1, 4};
+    int bad = 0;
+    puts("\ndraws by source, and shared, of which the luck has heavy tails; widths: of shared draws over by source\n"
+         "luck       models  trials  sources  covers by source  covers shared  times as wide");
+    for (int i = 0; i < LUCKS * 2 * 2 * 4; i++) {
+        drawn_model m = {(luck_kind)(i / 16), models[i / 8 % 2], sources[i % 4], trials[i / 4 % 2], false};
+        drawn_tally apart = simulate_draws(&m, ctx);
+        m.shared = true;
+        drawn_tally shared = simulate_draws(&m, ctx);
+        double covered = apart.covered / (double)REPLICATES;
+        printf("%-9s  %6d  %6d  %7d  %16.4f  %13.4f  %13.2f\n", luck_names[m.kind], m.models, m.trials, m.sources,
+               covered, shared.covered / (double)REPLICATES, shared.width / apart.width);
+        if (covered >= 0.93 && covered <= 0.97) continue;
+        fprintf(stderr, "%s luck by source, %d models, %d sources, %d trials: the interval covers %.4f\n",
+                luck_names[m.kind], m.models, m.sources, m.trials, covered);
+        bad++;
+    }
+    return bad;
+}
+
 /* Many lines against one baseline, as a comparison has them: half of each component is the baseline's, and so the same
  * in all lines. There is no difference; a study errs where Holm's correction leaves any p of at most 0.05. */
 enum { LINES = 24, FAMILIES = 2000, FAMILY_SOURCES = 32, FAMILY_TRIALS = 10 };
@@ -409,6 +501,7 @@ int main(void)
         bad += check(&models[i], &t, ctx);
     }
     bad += check_crossed(ctx);
+    bad += check_draws(ctx);
     bad += check_families(ctx);
     nb_ctx_free(ctx);
     return bad > 0;
