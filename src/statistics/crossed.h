@@ -39,8 +39,8 @@ typedef struct {
  *     variance  max(0, square - s_e^2 / (k T)),   s_e^2 = sum e_ct^2 / ((k - 1) (T - 1))
  *
  * the variance component of a two-way layout (Searle, Casella & McCulloch, Variance Components, ch. 4). Over strata y_t
- * is the mean of theirs. `shares`: for each stratum, then for any, whether its sources share draws; where they do not, the
- * trials are only counted. NB_EINVAL: a stratum outside of 0 ... strata - 1. */
+ * is the mean of theirs. `shares`: for each stratum, then for any, whether its sources share draws; where they do not,
+ * the trials are only counted. NB_EINVAL: a stratum outside of 0 ... strata - 1. */
 nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, const bool *shares,
                             nb_common_error *errors, nb_ctx *ctx);
 

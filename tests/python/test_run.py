@@ -389,8 +389,8 @@ class Names(Folders):
     def test_names_that_differ_in_case_or_signs_stay_apart(self):
         one, other = (Q[:1], K[:1]), (Q[1:2], K[1:2])
         heads = {"L1": one, "l1": other, "the layer": one, "The-layer": other}
-        found = run(["uniform"], heads=heads, trials=1, folder=self.folder)
-        alone = [run(["uniform"], heads=given, trials=1) for given in heads.values()]
+        found = run(["uniform"], heads=heads, trials=1, draws="shared", folder=self.folder)
+        alone = [run(["uniform"], heads=given, trials=1, draws="shared") for given in heads.values()]
         errors = {model: [e for e, m in zip(column(found, "error"), column(found, "model")) if m == model] for model in heads}
         for name, run_of_one in zip(heads, alone):
             self.assertEqual(errors[name], list(column(run_of_one, "error")), name)
