@@ -2,7 +2,7 @@
 /* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
 #include "commands/command.h"
 #include "components/study.h"
-#include "report/claims.h"
+#include "report/claims_print.h"
 #include "run/run_folder.h"
 
 #include <limits.h>

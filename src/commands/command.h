@@ -8,6 +8,7 @@
 #include "base/mistakes.h"
 #include "components/registry.h"
 #include "report/csv.h"
+#include "report/grid_page.h"
 #include "report/relation.h"
 
 #include <popt.h>

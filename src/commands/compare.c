@@ -3,7 +3,7 @@
 #include "commands/command.h"
 
 #include "components/study.h"
-#include "report/compare.h"
+#include "report/compare_print.h"
 #include "report/where.h"
 #include "run/run_folder.h"
 

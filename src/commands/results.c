@@ -3,7 +3,7 @@
 #include "commands/experiment.h"
 
 #include "report/caveats.h"
-#include "report/claims.h"
+#include "report/claims_print.h"
 #include "report/csv.h"
 #include "report/results.h"
 #include "report/table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claims_print.c - see claims.h. The answers become one table, `answer`: a row for each claim, then for each of
+/* claims_print.c - see claims_print.h. The answers become one table, `answer`: a row for each claim, then for each of
  * its models, then for each part and its models. What is printed are queries of it in files of SQL. */
-#include "report/claims.h"
+#include "report/claims_print.h"
 
 #include "base/builder.h"
 #include "report/csv.h"

@@ -70,15 +70,4 @@ nb_status nb_compare_openly(nb_relation *relation, const nb_compare_terms *terms
 nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *comparison,
                            nb_ctx *ctx);
 
-/* A comparison for people, and for programs: what compare.sql makes of its lines. */
-typedef struct {
-    bool full;     /* all numbers that are known of a line, and what they mean */
-    bool by_model; /* lines of each model too, not only over all of them */
-} nb_compare_view;
-
-/* Nothing where nothing is compared. Of more lines than a screen has, the brief form is a table with m across. */
-nb_status nb_compare_show(nb_page *page, const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx);
-/* Fills a grid; what is not known or infinite is empty. */
-nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *comparison, nb_ctx *ctx);
-
 #endif

@@ -6,7 +6,7 @@
  *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
  *   shown      the lines that are shown, with along, band (their settings but that), at (their place); where all lines
  *              of a method are refused, the first stands for them (whole) */
-#include "report/compare.h"
+#include "report/compare_print.h"
 
 #include "base/text.h"
 #include "report/query.h"

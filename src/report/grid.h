@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* grid.h - cells of text and numbers, row by row, such as the answer to a query: printed as CSV or JSON for programs
- * (report/csv.h), or a table of a page for people. */
+ * (report/csv.h), or a table of a page for people (report/grid_page.h). */
 #ifndef NB_GRID_H
 #define NB_GRID_H
 
-#include "report/page.h"
-
-#include <stdio.h>
+#include "base/ctx.h"
 
 typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_FLAG, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
 
@@ -41,12 +39,7 @@ nb_status nb_grid_int(nb_grid *grid, long long value);
 nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
 
-/* For people: numbers have three digits, and what is not known is `-`. */
 /* A text, or a whole number as one; "" of all else. NULL: out of memory. */
 const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx);
-/* The next cell of a page: its text, or its number in a format such as "%.3g". */
-void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page);
-void nb_grid_show(const nb_grid *grid, nb_page *page);   /* a table at the end of the page */
-bool nb_grid_has_prose(const nb_grid *grid, int column); /* a sentence, which may be broken */
 
 #endif

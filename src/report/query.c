@@ -3,6 +3,7 @@
 #include "report/query.h"
 
 #include "report/functions.h"
+#include "report/grid_page.h"
 
 #include <math.h>
 #include <stdlib.h>

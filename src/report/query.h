@@ -36,6 +36,7 @@
 #ifndef NB_QUERY_H
 #define NB_QUERY_H
 
+#include "report/page.h"
 #include "report/relation.h"
 
 typedef struct {

@@ -3,7 +3,7 @@
 #include "report/results.h"
 
 #include "base/files.h"
-#include "report/compare.h"
+#include "report/compare_print.h"
 #include "report/figure.h"
 #include "report/relation.h"
 #include "report/table.h"

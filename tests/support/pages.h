@@ -6,8 +6,7 @@
 #include "testing.h"
 
 #include "report/csv.h"
-#include "report/grid.h"
-#include "report/page.h"
+#include "report/grid_page.h"
 
 /* Of one of both. */
 static inline const char *printed(const nb_page *page, nb_page_form form, int width, const nb_grid *grid, bool json,

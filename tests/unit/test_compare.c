@@ -4,7 +4,7 @@
 #include "pages.h"
 #include "relations.h"
 
-#include "report/compare.h"
+#include "report/compare_print.h"
 #include "report/where.h"
 
 #include <math.h>
