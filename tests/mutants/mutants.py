@@ -4,10 +4,10 @@
 
 1. coverage  builds the program with --coverage, runs every test by itself, and keeps its seconds and the lines that it
              reaches.
-2. run       puts each fault in, and runs the test that found.tsv names, then the tests that reach its line, until one
-             fails: twice, and not without the fault. The cheapest come first, and those that reach little but its
-             file. Results are in build/mutants/results.tsv.
-3. table     lists the faults that found.tsv says make test to find, and that it has not found now.
+2. run       puts each fault in, and runs the tests that reach its line, until one fails: twice, and not without the
+             fault. The cheapest come first, and those that reach little but its file. Results are in
+             build/mutants/results.tsv.
+3. table     lists the faults that no test has found; exit status 1 if there are any.
 
 `check` only says, in TAP, whether every fault still has its place. A test is a line of tests/run.sh --list, but a bats
 file is as many tests as it has. Both coverage and run go on where they were stopped; after a commit, run starts again and
@@ -30,7 +30,7 @@ import time
 import suite
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FOUND, RESULTS = os.path.join(HERE, "found.tsv"), os.path.join(suite.PLACE, "results.tsv")
+RESULTS = os.path.join(suite.PLACE, "results.tsv")
 KINDS = "sign index bound check column error draw value".split()
 LEAST = 80
 Mutant = collections.namedtuple("Mutant", "name kind file function old new")
@@ -121,17 +121,16 @@ class Hunt:
     """The tests, by what they cost and what they reach, and which of them pass without a fault."""
 
     def __init__(self, file):
-        self.known, self.tests, self.table = suite.read_coverage(), suite.read_tests(file), read_table(FOUND)
+        self.known, self.tests = suite.read_coverage(), suite.read_tests(file)
         self.folders = [suite.clone(f"worker{number}") for number in range(suite.WORKERS)]
         self.sound, self.sounding, self.faultless = {}, threading.Lock(), suite.clone("faultless")
 
     def tests_of(self, mutant, line, rest):
-        """In their order. Those whose lines were not counted are left out, but for the one that is named."""
+        """In their order. Those whose lines were not counted are left out."""
         reached = {test: self.known[test.name]["reached"] for test in self.tests if test.name in self.known}
-        named = [test for test in self.tests if test.name in self.table.get(mutant.name, [])[1:2]]
         chosen = [test for test in reached if suite.reaches(test, reached[test], mutant.file, line) != rest]
         chosen.sort(key=lambda test: self.cost_s(test) / max(suite.share_in(reached[test], mutant.file), 1e-3))
-        return named + [test for test in chosen if test not in named]
+        return chosen
 
     def seconds(self, test):
         return self.known.get(test.name, {"seconds": 60})["seconds"]
@@ -201,14 +200,15 @@ def run(file, limit_s, rest, names):
 
 
 def table():
-    results, lost = read_table(RESULTS), 0
-    for name, columns in read_table(FOUND).items():
-        now = results.get(name, ["not tried"])[0]
-        if now in ("survived", "unfinished", "does not build", "not tried") and columns[1] != "-":
-            lost += 1
-            print(f"{name}: {now}; found.tsv says: {columns[1]}")
-    print(f"{len(results)} faults, {lost} of them no longer found")
-    return 1 if lost else 0
+    mutants, results = read_mutants(), read_table(RESULTS)
+    missed = 0
+    for mutant in mutants:
+        outcome = results.get(mutant.name, ["not tried"])[0]
+        if outcome in ("survived", "unfinished", "does not build", "not tried"):
+            missed += 1
+            print(f"{mutant.name}: {outcome}")
+    print(f"{len(mutants)} faults, {missed} of them not found")
+    return 1 if missed else 0
 
 
 def main():
