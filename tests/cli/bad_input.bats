@@ -5,50 +5,7 @@ load helpers
 
 # Head files, in $WORK: name.safetensors or name/q.npy ..., each with one thing wrong.
 heads() {
-    /usr/bin/python3 - "$WORK" <<'PY'
-import json, os, struct, sys
-import numpy as np
-work = sys.argv[1]
-rng = np.random.default_rng(1)
-
-def safetensors(name, **tensors):
-    header, data = {}, b""
-    for key, x in tensors.items():
-        raw = x.astype("<f4").tobytes()
-        header[key] = {"dtype": "F32", "shape": list(x.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    with open(f"{work}/{name}.safetensors", "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + data)
-
-def folder(name, **tensors):
-    os.mkdir(f"{work}/{name}")
-    for key, x in tensors.items():
-        np.save(f"{work}/{name}/{key}.npy", x)
-
-def x(*shape):
-    return rng.normal(size=shape)
-
-def spoilt(value, *place, shape=(3, 20, 4)):
-    array = x(*shape)
-    array[place] = value
-    return array
-
-good = x(3, 20, 4)
-safetensors("good", q=good, k=good, v=good)
-safetensors("nan", q=good, k=good, v=spoilt(np.nan, 1, 7, 2))
-safetensors("inf", q=good, k=spoilt(-np.inf, 2, 19, 0), v=good)
-folder("npy", q=x(20, 4), k=spoilt(np.nan, 0, 3, shape=(20, 4)))
-safetensors("empty", q=x(3, 0, 4), k=x(3, 0, 4))
-safetensors("flat", q=x(3, 20, 0), k=x(3, 20, 0))
-folder("empty_npy", q=x(0, 4), k=x(0, 4))
-safetensors("dimension", q=x(3, 20, 4), k=x(3, 20, 5))
-safetensors("tokens", q=x(3, 20, 4), k=x(3, 21, 4))
-safetensors("values", q=x(3, 20, 4), k=x(3, 20, 4), v=x(3, 19, 4))
-safetensors("groups", q=x(3, 20, 4), k=x(2, 20, 4))
-safetensors("value_heads", q=x(4, 20, 4), k=x(2, 20, 4), v=x(4, 20, 4))
-safetensors("rank", q=x(20), k=x(20))
-PY
+    py write_broken_heads "$WORK"
 }
 
 # refused PROBLEM MESSAGE: by run and by plan, which leave no folder.
@@ -194,58 +151,18 @@ EOT
 }
 
 @test "a header of 3 MB is read; one that would take much memory is refused before, and takes little" {
-    /usr/bin/python3 - "$WORK" <<'PY'
-import json, struct, sys
-def write(name, text, size, data=b""):
-    with open(f"{sys.argv[1]}/{name}.safetensors", "wb") as f:
-        f.write(struct.pack("<Q", size) + text.ljust(min(size, 100_000_000)) + data)
-tensors = {f"experts.{i}": {"dtype": "F16", "shape": [0, 64], "data_offsets": [0, 0]} for i in range(45_000)}
-for i, name in enumerate("qk"):
-    tensors[name] = {"dtype": "F16", "shape": [1, 4, 1], "data_offsets": [8 * i, 8 * i + 8]}
-text = json.dumps(tensors).encode()
-assert len(text) > 3_000_000
-write("many", text, len(text), struct.pack("<8e", *range(8)))
-write("deep", b'{"q": {"shape": [' + b"{}," * 30_000_000 + b"0]}}", 100_000_000)
-write("flat", b'{"q": {"shape": [' + b"0," * 40_000_000 + b"0]}}", 100_000_000)
-write("longer", b"{", 100_000_001)
-with open(f"{sys.argv[1]}/longer.safetensors", "r+b") as f:
-    f.truncate(100_000_009)
-PY
+    py write_long_headers "$WORK"
     run "$NYSBENCH" measure --head "$WORK/many.safetensors:0" --strategy uniform -m 2 --core svd
     expect_status 0
     refused "heads(file=$WORK/longer.safetensors)" "longer.safetensors: header length 100000001, allowed are 2 to 100000000"
     refused "heads(file=$WORK/flat.safetensors)" "flat.safetensors: header: a list has more than 1000 items (byte 2016)"
     refused "heads(file=$WORK/deep.safetensors)" "deep.safetensors: header: is nested deeper than a tensor's shape (byte 17)"
     case $NYSBENCH in */asan/*) return 0 ;; esac # which has memory of its own
-    /usr/bin/python3 - "$NYSBENCH" "$WORK/c.yaml" <<'PY'
-import resource, subprocess, sys
-assert subprocess.run([sys.argv[1], "plan", sys.argv[2]], stderr=subprocess.DEVNULL).returncode == 2
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-assert peak < 256 * 1024, peak
-PY
+    py check_memory "$NYSBENCH" "$WORK/c.yaml"
 }
 
 @test "a file that may be of shape (n, heads, d) is told once; metadata settles it" {
-    /usr/bin/python3 - "$WORK" <<'PY'
-import json, os, struct, sys
-import numpy as np
-work = sys.argv[1]
-x = np.random.default_rng(7).standard_normal((40, 3, 4))  # n, heads, d
-os.mkdir(work + "/f")
-for name in "qk": np.save(f"{work}/f/{name}.npy", x)
-def save(path, arrays, metadata):
-    header, at = {"__metadata__": metadata} if metadata else {}, 0
-    for name, a in arrays.items():
-        header[name] = {"dtype": "F64", "shape": list(a.shape), "data_offsets": [at, at + a.nbytes]}
-        at += a.nbytes
-    text = json.dumps(header).encode()
-    open(path, "wb").write(struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for a in arrays.values()))
-right = np.ascontiguousarray(x.transpose(1, 0, 2))
-save(work + "/right.safetensors", {"q": right, "k": right}, {"causal": "false"})
-save(work + "/said.safetensors", {"q": x, "k": x}, {"layout": "n,heads,d", "causal": "false"})
-save(work + "/sure.safetensors", {"q": x, "k": x}, {"layout": "heads,n,d", "causal": "false"})
-save(work + "/odd.safetensors", {"q": x, "k": x}, {"layout": "d,n,heads"})
-PY
+    py write_ambiguous_heads "$WORK"
     told="nysbench: warning: $WORK/f: q of shape (40, 3, 4) is read as (heads, n, d): 40 heads of n = 3 tokens, d = 4; if it is (n, heads, d), transpose it or give"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set "problems=[\"heads(file=$WORK/f, head=0)\", \"heads(file=$WORK/f, head=1)\"]"
     expect_status 0

@@ -36,24 +36,8 @@ SH
 
 @test "on a terminal the count is one line, written anew, with the file that is compiled" {
     stub
-    TERM=xterm /usr/bin/python3 - "${build[@]}" <<'PY'
-import os, pty, sys
-pid, screen = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-shown = b""
-try:
-    while part := os.read(screen, 65536):
-        shown += part
-except OSError:
-    pass
-assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, shown
-lines = shown.decode().split("\r\n")
-assert len(lines) == 1 and lines[0].endswith("\r"), lines
-counts = lines[0].replace("\x1b[K", "").split("\r")[:-1]
-assert len(counts) > 300 and all(count.startswith("  cc ") for count in counts), counts[:3]
-assert any(count.endswith("  src/base/text.c") for count in counts), counts[:3]
-PY
+    TERM=xterm on_terminal 80 "${build[@]}" >"$WORK/screen"
+    py check_count "$WORK/screen"
 }
 
 @test "a directive that a file of SQL cannot have stops the build, with its line" {

@@ -148,13 +148,7 @@ claims:
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
     "$NYSBENCH" claims "$WORK/r" --format json >"$WORK/json"
-    /usr/bin/python3 - "$WORK/r/claims.csv" "$WORK/json" <<'PY'
-import csv, json, sys
-rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["row"] == "model"]
-models = json.load(open(sys.argv[2]))[0]["models"]
-assert len({m["model"] for m in models}) == 2
-assert [(r["name"], float(r["estimate"])) for r in rows] == [(m["model"], m["estimate"]) for m in models], (rows, models)
-PY
+    py check_rows_by_model "$WORK/r/claims.csv" "$WORK/json"
 }
 
 @test "--strict, formats, several runs" {

@@ -20,12 +20,7 @@ EOF
 
 # The rows without the column that holds a time.
 rows_of() {
-    /usr/bin/python3 - "$1" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    row.pop("divide_s")
-    print(list(row.values()))
-PY
+    py print_rows "$1"
 }
 
 @test "the study runs, and its rows are the same whatever the workers, the part that is run first, shards, or a kill" {
@@ -71,27 +66,7 @@ PY
     "$NYSBENCH" table "$WORK/r" coherence --format csv >"$WORK/table.csv"
     cmp "$WORK/table.csv" "$WORK/r/coherence.csv"
     "$NYSBENCH" table "$WORK/r" bounds --format csv | cmp - "$WORK/r/bounds.csv"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import csv, json, math, sqlite3, sys
-work = sys.argv[1]
-rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
-objects = json.load(open(f"{work}/rows.json"))
-stored = sqlite3.connect(f"{work}/r/results.sqlite").execute("SELECT mu_block, reduction, lemma1 FROM run").fetchall()
-assert len(rows) == len(objects) == len(stored) > 0
-infinite = 0
-for row, o, (block, reduction, lemma) in zip(rows, objects, stored):
-    without_rank = int(row["rankless_clusters"]) > 0
-    infinite += without_rank
-    assert (row["mu_block"] == "inf") == (o["mu_block"] == "inf") == (block == math.inf) == without_rank, row
-    assert (row["reduction"] == "-inf") == (o["reduction"] == "-inf") == (reduction == -math.inf) == without_rank, row
-    assert (row["lemma1"] == "") == (o["lemma1"] is None) == (lemma is None) == without_rank, row
-    if not without_rank:
-        assert float(row["mu_block"]) == o["mu_block"] == block == float(row["mu_block_finite"]), row
-assert 0 < infinite < len(rows), infinite
-table = [r for r in csv.DictReader(open(f"{work}/table.csv", newline="")) if r["measure"] == "mu_block"]
-assert sum(int(r["infinite"]) for r in table) == infinite
-assert all((r["mean"] == "inf") == (r["infinite"] != "0") for r in table), table
-PY
+    py check_infinities "$WORK"
 }
 
 @test "a table and a figure show each partition by model; those of other studies are refused" {
@@ -99,13 +74,7 @@ PY
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set plots=coherence
     expect_status 0
     for name in partitions clusters tau; do [ -s "$WORK/r/plots/coherence_$name.png" ]; done
-    /usr/bin/python3 - "$WORK/r/plots/coherence.csv" <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert {r["figure"] for r in rows} == {"partitions", "clusters", "tau"}
-assert {r["panel"] for r in rows} == {"ViT-S/14 layer 6, queries", "SmolLM2-135M-Instruct layer 15, queries", "clusters(n=60, d=8, spread=0.01), queries"}
-assert {r["series"] for r in rows} == {"kmeans", "random", "segments", "none"}
-PY
+    py check_figure "$WORK/r/plots/coherence.csv"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" --set tau=0.1 --set clusters=4 --set plots=coherence
     expect_status 0
     [ -s "$WORK/one/plots/coherence_partitions.png" ] && ! [ -e "$WORK/one/plots/coherence_tau.png" ]
@@ -126,11 +95,7 @@ PY
     expect "no column 'mu' that rows can be selected by"
     "$NYSBENCH" compare "$WORK/r" --by partition --metric mu_block_finite --format json >"$WORK/json"
     "$NYSBENCH" compare "$WORK/r" --by tau --metric mu_block_finite --format csv >"$WORK/csv"
-    /usr/bin/python3 - "$WORK/json" "$WORK/csv" <<'PY'
-import csv, json, sys
-assert {x["tau"] for x in json.load(open(sys.argv[1]))} == {0.05, 0.2}
-assert {(float(x["method"]), float(x["baseline"])) for x in csv.DictReader(open(sys.argv[2], newline=""))} == {(0.2, 0.05)}
-PY
+    py check_json "$WORK/json" "$WORK/csv"
     run "$NYSBENCH" table "$WORK/r" errors
     expect_status 2
     expect "table: errors is a table of the study error; the run is of coherence"
@@ -183,15 +148,7 @@ PY
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set 'problems=["clusters(n=20, d=8)", "low_rank(n=60, d=16, rank=3, noise=0)"]' --set clusters=[2,5,9,21]
     expect_status 0
     expect "skipped"
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    k, n, d = int(row["clusters"]), int(row["n"]), int(row["d"])
-    low = row["problem"].startswith("low_rank")
-    want = ("there are more clusters than tokens" if k > n else "there are more clusters, and so singular vectors, than the dimension d"
-            if k > d else f"the points have rank 3, so {k} singular vectors are not determined" if low and k > 3 else "")
-    assert row["reason"] == want and row["status"] == ("skipped" if want else "ok") and (row["mu"] == "") == bool(want), row
-PY
+    py check_skipped "$WORK/r/rows.csv"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set clusters=65
     expect_status 0
     expect "all 52 rows will be skipped: at least 65 singular vectors are asked for, and no head has more than 64"

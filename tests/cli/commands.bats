@@ -112,20 +112,7 @@ load helpers
     "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv"
     cmp "$WORK/x.csv" "$WORK/r/rows.csv"
     "$NYSBENCH" export "$WORK/r" --format json >"$WORK/x.json"
-    /usr/bin/python3 - "$WORK/x.csv" "$WORK/x.json" <<'PY'
-import csv, json, sys
-rows, objects = list(csv.DictReader(open(sys.argv[1], newline=""))), json.load(open(sys.argv[2]))
-assert len(rows) == len(objects) == 184
-for row, o in zip(rows, objects):
-    assert list(row) == list(o)
-    for key, text in row.items():
-        if text == "" or text == "inf":
-            assert o[key] is None
-        elif isinstance(o[key], str):
-            assert o[key] == text
-        else:
-            assert float(text) == o[key], (key, text, o[key])
-PY
+    py check_export "$WORK/x.csv" "$WORK/x.json"
 }
 
 @test "standard output that cannot be written" {
@@ -201,37 +188,7 @@ PY
 @test "medians and quantiles in the figure's data are those of the rows (NumPy)" {
     undrawn
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=5 --set pairing=joint -o "$WORK/r" >/dev/null
-    /usr/bin/python3 - "$WORK/r" <<'PY'
-import csv, sys
-import numpy
-rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
-first = rows[0]["core"]
-errors, ratios = {}, {}
-instance = {}
-for row in rows:
-    if row["status"] != "ok":
-        continue
-    panel = row["problem"].split("(")[0]
-    same = tuple(row[k] for k in ("problem", "head", "trial", "strategy", "landmarks", "factors"))
-    key = (row["core"].split("(")[0], panel, row["strategy"].split("(")[0] + (", oracle, " if "leverage" in row["strategy"] else ", ") + row["factors"], int(row["landmarks"]))
-    errors.setdefault(key, []).append(float(row["error"]))
-    if row["core"] == first:
-        instance[same] = float(row["error"])
-    else:
-        ratios.setdefault(key, []).append(float(row["error"]) / instance[same])
-for name, expected in (("error", errors), ("svd_vs_iterative", ratios)):
-    seen = 0
-    for line in csv.DictReader(open(sys.argv[1] + f"/plots/{name}.csv", newline="")):
-        if line["core"] == "0" or line["count"] == "0":
-            continue
-        key = (line["core_name"].split("(")[0], line["panel_name"].split("(")[0], line["series_name"], int(line["landmarks"]))
-        values = expected[key]
-        assert int(line["count"]) == len(values), (key, line)
-        for column, q in (("median", 0.5), ("p10", 0.1), ("p90", 0.9)):
-            assert numpy.isclose(float(line[column]), numpy.quantile(values, q), rtol=1e-12), (key, column)
-        seen += 1
-    assert seen == len(expected), (name, seen, len(expected))
-PY
+    py check_quantiles "$WORK/r"
 }
 
 @test "plan has a line for heads that follow each other, and ten lines of data at most" {

@@ -96,12 +96,7 @@ CASES
     for metric in error cosine; do
         lines 'json.dump([(x["verdict"], x["wins"], x["wins_low"] <= x["wins"] <= x["wins_high"], x["sources_below"]) for x in lines], open(sys.argv[1] + "'$metric'", "w"))' --metric $metric --pool landmarks
     done
-    /usr/bin/python3 - "$WORK/json" <<'END'
-import json, sys
-error, cosine = (json.load(open(sys.argv[1] + metric)) for metric in ("error", "cosine"))
-assert all(x[0] == "undecided" or x[:3] == y[:3] for x, y in zip(error, cosine)), (error, cosine)
-assert error[0] == ["better", 1.0, True, 8] and cosine[0] == ["better", 1.0, True, 0], (error, cosine)
-END
+    py check_wins "$WORK/json"
     run "$NYSBENCH" compare "$WORK/r" --metric cosine
     expect "in the same trial; more is better"
     expect "Above 1 is better."
@@ -322,12 +317,7 @@ CASES
 
 @test "rows of several programs are not compared with each other unless that is said" {
     drawn
-    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
-import sqlite3, sys
-with sqlite3.connect(sys.argv[1]) as db:
-    db.execute("INSERT INTO manifests SELECT 99, 'other', 'other', text FROM manifests LIMIT 1")
-    db.execute("UPDATE results SET manifest = 99 WHERE strategy LIKE 'kmeans%'")
-PY
+    py change_build "$WORK/r/results.sqlite"
     lines 'assert {x["verdict"] for x in lines if "kmeans" in x["method"]} == {"refused"}'
     lines 'assert "build" in [x["why"] for x in lines if "kmeans" in x["method"]][0]'
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded build

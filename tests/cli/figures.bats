@@ -38,18 +38,7 @@ strategies() { # of a config
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/plain" >/dev/null 2>&1
     labelled Lloyd >"$WORK/out" 2>"$WORK/err"
     # The same rows, but for labels; those of another run have other times too.
-    /usr/bin/python3 - "$WORK/rows" "$WORK/r/rows.csv" "$WORK/plain/rows.csv" <<'END'
-import csv, sys
-a, b, c = ([dict(row) for row in csv.DictReader(open(f, newline=""))] for f in sys.argv[1:])
-own = lambda rows, *ends: [{k: v for k, v in row.items() if not k.endswith(("_label", *ends))} for row in rows]
-assert own(a) == own(b) and own(a, "_s") == own(c, "_s") and len(a) == 108, len(a)
-assert not any(name in text for row in own(a) for text in row.values() for name in ("k-means", "SVD", "Gau"))
-found = lambda rows, kind: {row[kind + "_label"] for row in rows}
-assert found(a, "strategy") == {"uniform", "k-means, restarts=1", "k-means, restarts=4"}, found(a, "strategy")
-assert found(b, "strategy") == {"uniform", "Lloyd, restarts=1", "Lloyd, restarts=4"}, found(b, "strategy")
-assert found(c, "strategy") == {"uniform", "kmeans", "kmeans(restarts=4)"}, found(c, "strategy")
-assert found(a, "core") == {"iterative", "SVD, cut"} and "Gauß, <n> & {d}_1^2 @ 5 %" in found(a, "problem")
-END
+    py check_labels "$WORK/rows" "$WORK/r/rows.csv" "$WORK/plain/rows.csv"
     grep -qF "Lloyd, restarts=4" "$WORK/out"
     grep -qF "Lloyd, restarts=4" "$WORK/r/plots/error_iterative.svg"
     sed -i 's/Lloyd/Forgy/' "$WORK/r/resolved.yaml"
@@ -211,20 +200,7 @@ END
     expect "ratio_by_core: 1 figure in"
     expect "note: plot ratio_by_core: fitted(rows=12) is left out with uniform and uniform(strided=true): it or iterative(steps=6), but not both"
     "$NYSBENCH" compare "$WORK/r" --by core --resamples 0 --format json >"$WORK/json"
-    /usr/bin/python3 - "$WORK" <<'END'
-import csv, json, sys
-work = sys.argv[1]
-points = {(r["panel"].split(",")[0], r["series"].split("(")[0], int(r["landmarks"])): r for r in csv.DictReader(open(work + "/r/plots/ratio_by_core.csv"))}
-short = {"uniform(strided=false)": "uniform", "uniform(strided=true)": "uniform(strided=true)"}
-lines = {(short.get(x["strategy"], "profile"), x["method"].split("(")[0], x["landmarks"]): x for x in json.load(open(work + "/json"))
-         if x["model"] == "all" and x["verdict"] != "refused"}
-assert set(points) == set(lines) and len(lines) == 8, (set(points), set(lines))
-for key, x in lines.items():
-    r = points[key]
-    # the same sums in the same order, but exp and log of them
-    assert all(abs(float(r[c]) / x[c] - 1) < 1e-13 for c in ("ratio", "low", "high")), (key, r, x)
-    assert (int(r["sources"]), int(r["heads"])) == (x["sources"], x["heads"]) == (15, 23), (key, r)
-END
+    py check_ratios "$WORK"
     run "$NYSBENCH" plot "$WORK/r" ratio --by strategies
     expect_status 2
     expect "plot: no figure 'ratio_by_strategies'"

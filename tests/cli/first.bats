@@ -33,14 +33,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 }
 
 @test "heads that name no causal mask: new experiment says so and settles it; elsewhere plan and run say it" {
-    /usr/bin/python3 - "$WORK" <<'PY'
-import os, sys
-import numpy as np
-for name in ("a", "b"):
-    os.mkdir(f"{sys.argv[1]}/{name}")
-    for part in "qkv":
-        np.save(f"{sys.argv[1]}/{name}/{part}.npy", np.random.default_rng(1).standard_normal((2, 20, 4)))
-PY
+    py write_heads "$WORK"
     local warning="warning: no causal mask is assumed for heads whose file does not name one (causal=false says so without this warning); for a decoder's heads set causal=true"
     cd "$WORK"
     once() { expect "$warning" && [ "$(grep -c "no causal mask is assumed" <<<"$output")" -eq 1 ]; }
@@ -139,24 +132,7 @@ EOF
 
 # answer FILE LINE...: new experiment on a terminal, each line typed once something is asked; $output is the screen.
 answer() {
-    /usr/bin/python3 - "$NYSBENCH" "$@" <<'PY'
-import os, pty, sys
-program, path, *lines = sys.argv[1:]
-pid, screen = pty.fork()
-if pid == 0:
-    os.execv(program, [program, "new", "experiment", path])
-shown = b""
-try:
-    while True:
-        part = os.read(screen, 4096)
-        shown += part
-        if part.endswith(b"]: "):
-            os.write(screen, (lines.pop(0) + "\n").encode() if lines else b"\x04")
-except OSError:
-    pass
-sys.stdout.write(shown.decode().replace("\r\n", "\n"))
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-PY
+    py answer_questions "$NYSBENCH" "$@"
 }
 
 @test "on a terminal new experiment asks, shows its defaults, and asks again where an answer is wrong" {

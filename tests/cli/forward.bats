@@ -52,14 +52,7 @@ YAML
 
 # What identifies the rows, and what does not depend on the clock.
 timeless_rows() {
-    /usr/bin/python3 - "$1" <<'PY'
-import csv, sys
-keep = ("problem head heads attention threads trial status landmarks dv key_heads causal flops_formula "
-        "workspace_formula_bytes output_error cosine mse max_error error_p99 rowsum_deviation seed").split()
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    if row["n"] == "60" and row["trial"] == "0": # the others may not have been run
-        print([row[k] for k in keep])
-PY
+    py print_timeless_rows "$1"
 }
 
 @test "one worker, whatever --jobs says; the same rows after a kill, and in parts" {
@@ -98,47 +91,7 @@ PY
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/cold" --set cold=true --set quality=false --set trials=1 --set heads=3 --set threads=1 \
         --set 'problems="gaussian(n=60, d=8)"'
     expect_status 0
-    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/cold/rows.csv" "$BATS_FILE_TMPDIR/whole/rows.csv" <<'PY'
-import csv, math, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert len(rows) == 20 and all(int(r["repeats"]) >= 6 for r in rows)
-rows += csv.DictReader(open(sys.argv[3], newline=""))
-for r in rows:
-    f = lambda k: float(r[k])
-    close = lambda a, b: abs(a - b) <= 1e-12 * abs(b)
-    name = r["attention"].split("(")[0]
-    assert r["status"] == "ok" and f("latency_s") > 0, r
-    assert close(f("tokens_per_s"), f("n") / f("latency_s")), r
-    assert close(f("gflops_per_s"), 1e-9 * f("flops") / f("latency_s")), r
-    assert close(f("gemm_share"), f("gflops_per_s") / f("gemm_gflops_per_s")), r
-    parts = sum(f(k) for k in ("select_s", "core_s", "b_s", "f_s", "output_s"))
-    assert 0 < parts <= f("latency_s") * (1 + 1e-9), r
-    assert f("latency_min_s") <= f("latency_p10_s") <= f("latency_s") <= f("latency_p90_s"), r
-    assert int(r["repeats"]) < 6 or f("latency_low_s") <= f("latency_s") <= f("latency_high_s"), r
-    assert int(r["keeps"]) == (10 if name == "gpa" else 1), r
-    assert close(f("amortized_s"), (f("fresh_s") + (f("keeps") - 1) * f("latency_s")) / f("keeps")), r
-    assert name == "gpa" or r["fresh_s"] == r["latency_s"], r
-    heads, n, d, landmarks = (int(r[k]) for k in ("heads", "n", "d", "landmarks"))
-    assert landmarks == (0 if name in ("naive", "streamed") else 16 if "landmarks=16" in r["attention"] else 4), r
-    if name in ("naive", "streamed"):
-        assert r["workspace_bytes"] == r["workspace_formula_bytes"] and r["flops"] == r["flops_formula"], r
-        assert f("flops") == 4 * heads * n * n * d and f("output_error") < 1e-5, r
-    if name == "naive":
-        assert f("workspace_bytes") == 4 * heads * n * n, r
-    assert f("peak_bytes") > 4 * heads * n * d, r
-    assert r["dv"] == r["d"] and r["key_heads"] == r["heads"] and r["causal"] == "0", r
-    assert 0 <= f("output_error") and -1 <= f("cosine") <= 1 + 1e-9 and f("max_error") ** 2 >= f("mse"), r
-    assert f("load") >= 0 and (f("load") > 0.2) == ("other programs used" in r["reason"]), r
-cold = list(csv.DictReader(open(sys.argv[2], newline="")))
-assert len(cold) == 5 and all(r["cold"] == "true" and r["quality"] == "false" and r["batch"] == "1" for r in cold)
-assert all(r["output_error"] == r["rowsum_deviation"] == "" and float(r["latency_s"]) > 0 for r in cold)
-# Threads change no bit of the outputs.
-by = {}
-for r in rows:
-    key = tuple(r[k] for k in ("problem", "heads", "attention", "trial"))
-    by.setdefault(key, set()).add((r["output_error"], r["max_error"], r["rowsum_deviation"]))
-assert all(len(v) == 1 for v in by.values())
-PY
+    py check_columns "$WORK/r/rows.csv" "$WORK/cold/rows.csv" "$BATS_FILE_TMPDIR/whole/rows.csv"
 }
 
 @test "outputs are those of nysbench forward, and their errors NumPy's" {
@@ -152,64 +105,14 @@ PY
             "$NYSBENCH" forward --head $MINILM --attention "$spec" --trial $trial -o "$WORK/$trial-${spec%%(*}.npy" >"$WORK/out"
         done
     done
-    /usr/bin/python3 - "$WORK" $MINILM <<'PY'
-import csv, json, struct, sys
-import numpy as np
-work, path = sys.argv[1:]
-raw = open(path, "rb").read()
-size, = struct.unpack("<Q", raw[:8])
-header = json.loads(raw[8:8 + size])
-types = {"F32": np.float32, "F16": np.float16, "F64": np.float64}
-def tensor(name):
-    t = header[name]
-    a, b = t["data_offsets"]
-    if t["dtype"] == "BF16":
-        x = (np.frombuffer(raw[8 + size + a:8 + size + b], np.uint16).astype(np.uint32) << 16).view(np.float32)
-    else:
-        x = np.frombuffer(raw[8 + size + a:8 + size + b], types[t["dtype"]])
-    return x.reshape(t["shape"]).astype(np.float32).astype(np.float64)
-q, k, v = tensor("q"), tensor("k"), tensor("v")
-s = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
-s = np.exp(s - s.max(-1, keepdims=True))
-exact = s / s.sum(-1, keepdims=True) @ v
-rows = [r for r in csv.DictReader(open(f"{work}/r/rows.csv", newline=""))]
-seen = 0
-for r in rows:
-    name = r["attention"].split("(")[0]
-    if name == "streamed" or (name == "nystrom" and "landmarks=16" not in r["attention"]):
-        continue
-    out = np.load(f"{work}/{r['trial']}-{name}.npy").astype(np.float64)
-    want = {"output_error": np.linalg.norm(out - exact) / np.linalg.norm(exact), "mse": ((out - exact) ** 2).mean(),
-            "max_error": abs(out - exact).max(),
-            "error_p99": np.quantile(np.linalg.norm(out - exact, axis=-1) / np.linalg.norm(exact, axis=-1), 0.99),
-            "cosine": ((out * exact).sum(-1) / np.linalg.norm(out, axis=-1) / np.linalg.norm(exact, axis=-1)).mean()}
-    for column, value in want.items():
-        assert abs(float(r[column]) - value) <= 1e-8 * max(1, abs(value)), (r["attention"], column, r[column], value)
-    assert r["head"] == "0" and int(r["heads"]) == len(q), r
-    seen += 1
-assert seen == 6, seen
-PY
+    py check_outputs "$WORK" $MINILM
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/s" --set "problems=heads(file=$MINILM)" --set heads=0 --set threads=1 --set quality_rows=100 --set trials=1
     expect_status 0
-    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/s/rows.csv" <<'PY'
-import csv, sys
-whole, some = ({(r["attention"], r["trial"]): float(r["output_error"]) for r in csv.DictReader(open(p, newline=""))} for p in sys.argv[1:])
-for key, error in some.items():
-    assert error != whole[key] and abs(error / whole[key] - 1) < 0.3, (key, error, whole[key])
-PY
+    py check_same_errors "$WORK/r/rows.csv" "$WORK/s/rows.csv"
 }
 
 @test "layers: inputs of a file, shared keys, one head, too few heads, drawn heads" {
-    /usr/bin/python3 - "$WORK" <<'PY'
-import numpy as np, os, sys
-work = sys.argv[1]
-rng = np.random.default_rng(1)
-os.mkdir(f"{work}/batch")
-for name, heads, d in (("q", 4, 8), ("k", 2, 8), ("v", 2, 6)):
-    np.save(f"{work}/batch/{name}.npy", rng.normal(size=(2, heads, 20, d)).astype(np.float32))
-os.mkdir(f"{work}/bare")
-for name in "qk": np.save(f"{work}/bare/{name}.npy", rng.normal(size=(2, 20, 8)).astype(np.float32))
-PY
+    py write_heads "$WORK"
     forward
     local only="--set threads=1 --set trials=1 --set attentions=[naive,streamed]"
     run "$NYSBENCH" plan "$WORK/f.yaml" $only --set "problems=heads(file=$WORK/batch)" --set heads=[0,2]
@@ -220,20 +123,7 @@ PY
     expect_status 0
     expect "rows: 26, 14 ok, 12 skipped"
     expect "the input has fewer heads than that"
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-all_rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-rows = [r for r in all_rows if r["head"] != "5"]
-assert len(rows) == 16 and {r["head"] for r in rows} == {"0", "4"}
-for r in rows:
-    assert (r["status"] == "skipped") == (r["heads"] == "5"), r
-    if r["status"] == "ok":
-        assert r["dv"] == "6" and r["key_heads"] == {"2": "1", "3": "3", "4": "2"}[r["heads"]], r
-        assert float(r["output_error"]) < 1e-5, r
-one = [r for r in all_rows if r["head"] == "5"]
-assert len(one) == 10 and sum(r["status"] == "ok" for r in one) == 2
-assert all((r["status"] == "ok") == (r["heads"] == "1") for r in one), one
-PY
+    py check_layers "$WORK/r/rows.csv"
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/bare-run" --set "problems=heads(file=$WORK/bare)"
     expect_status 2
     expect "bare has no values (it has q, k); attention needs q, k and v"
@@ -243,12 +133,7 @@ PY
     # Of drawn heads the first is that of one head alone, so the error of one of three differs from it.
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/drawn" --set threads=1 --set trials=1 --set 'attentions=nystrom(landmarks=4)' --set 'problems="gaussian(n=60, d=8)"'
     expect_status 0
-    /usr/bin/python3 - "$WORK/drawn/rows.csv" <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-errors = {r["heads"]: r["output_error"] for r in rows}
-assert len(rows) == len(errors) == 2 and len(set(errors.values())) == 2, errors
-PY
+    py check_drawn_heads "$WORK/drawn/rows.csv"
 }
 
 @test "under a mask, attentions without a causal form are skipped; causal=false removes it" {
@@ -286,23 +171,7 @@ cores: [best, svd]
 YAML
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/e"
     expect_status 0
-    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/e/rows.csv" <<'PY'
-import csv, sys
-forward, error = ([r for r in csv.DictReader(open(p, newline="")) if r["status"] == "ok"] for p in sys.argv[1:])
-want = {(r["problem"], r["factors"], r["core"].split("(")[0]): float(r["error"]) for r in error}
-seen = 0
-for r in forward:
-    name = r["attention"].split("(")[0]
-    if name == "skip":
-        assert r["error"] == "" and "error is empty: with columns" in r["reason"] and r["output_error"], r
-    elif name == "streamed":
-        assert float(r["error"]) < 1e-5, r
-    else:
-        factors, core = (("cur", "best") if "factors=cur" in r["attention"] else ("nystromformer", "svd"))
-        assert abs(float(r["error"]) / want[r["problem"], factors, core] - 1) < 1e-5, (r, want)
-        seen += 1
-assert seen == 3, seen
-PY
+    py check_errors "$WORK/r/rows.csv" "$WORK/e/rows.csv"
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/n" --set trials=1 --set threads=1 --set heads=1 --set "problems=\"$free\"" \
         --set attentions=naive
     expect_status 0
@@ -353,54 +222,12 @@ rounds: 1
 plots: [front]
 Y
     "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" >/dev/null
-    /usr/bin/python3 - "$WORK" <<'PY' # times that are the same everywhere
-import sqlite3, sys
-times = {"streamed": 1, "nystrom(strategy=segment_means, landmarks=4,": 1 / 60, "nystrom(strategy=segment_means, landmarks=16,": 1 / 14,
-         "longformer": 1 / 30, "skeinformer": 1 / 5, "performer": 1 / 2}
-store = sqlite3.connect(f"{sys.argv[1]}/r/results.sqlite")
-for attention, s in times.items():
-    assert store.execute("UPDATE results SET amortized_s = ? WHERE attention LIKE ?", (s, attention + "%")).rowcount == 8
-store.commit()
-PY
+    py fix_times "$WORK" # times that are the same everywhere
     "$NYSBENCH" plot "$WORK/r" front >/dev/null
     "$NYSBENCH" table "$WORK/r" at_time --format csv >"$WORK/at_time.csv"
     "$NYSBENCH" table "$WORK/r" at_time >"$WORK/at_time.txt"
     grep -qE "^  all-MiniLM.* 1 +256  1/50 +nystrom\(landmarks=4\) +60 .* - +- +- +- +-$" "$WORK/at_time.txt"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import csv, math, sys
-from scipy import stats
-work = sys.argv[1]
-read = lambda name: list(csv.DictReader(open(f"{work}/{name}", newline="")))
-error = {}
-for r in read("r/rows.csv"):
-    error.setdefault(r["attention_label"], {})[r["source"]] = float(r["output_error"] or "nan")
-assert {len(e) for e in error.values()} == {8}
-geomean = lambda name: math.exp(sum(map(math.log, error[name].values())) / 8)
-times = {"nystrom(landmarks=4)": 60, "nystrom(landmarks=16)": 14, "longformer(window=8)": 30, "skeinformer(columns=16)": 5}
-lines = {round(1 / float(t["at_most"])): t for t in read("at_time.csv")}
-assert list(lines) == [50, 25, 15, 8, 3]  # performer is too slow for all
-for fraction, t in lines.items():
-    fast = sorted((n for n, x in times.items() if x >= fraction), key=geomean)
-    others = [n for n in fast if n.split("(")[0] != fast[0].split("(")[0]]
-    assert t["attention"].startswith(fast[0].split("(")[0]) and math.isclose(float(t["error"]), geomean(fast[0]), rel_tol=1e-9), t
-    assert math.isclose(float(t["times"]), times[fast[0]], rel_tol=1e-9), t
-    if not others:
-        assert t["second"] == t["ratio"] == t["ratio_low"] == "", t
-        continue
-    logs = [math.log(error[others[0]][s] / error[fast[0]][s]) for s in error[fast[0]]]
-    mean, half = sum(logs) / 8, stats.t.ppf(0.975, 7) * stats.sem(logs)
-    got = [float(t[k]) for k in ("second_error", "second_times", "ratio", "ratio_low", "ratio_high", "sources")]
-    want = [geomean(others[0]), times[others[0]], *map(math.exp, (mean, mean - half, mean + half)), 8]
-    assert all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(got, want)), (t, want)  # sums of eight
-points = [p for p in read("r/plots/front.csv") if p["series"] not in ("streamed", "on the front")]
-assert len(points) == 5
-for p in points:
-    middle = lambda e: sum(sorted(e.values())[3:5]) / 2
-    mine = [e for e in error.values() if math.isclose(middle(e), float(p["median"]), rel_tol=1e-9)]
-    assert len(mine) == 1 and p["sources"] == "8" and p["panel"].endswith(", 8 sources"), p
-    # of eight, the least and the largest are the ends: the next ones cover at 0.93 alone
-    assert (float(p["median_low"]), float(p["median_high"])) == (min(mine[0].values()), max(mine[0].values())), p
-PY
+    py check_front "$WORK"
 }
 
 @test "tables, figures, comparisons and claims are made of its rows" {
@@ -423,34 +250,7 @@ PY
     run "$NYSBENCH" claims "$WORK/r"
     expect_status 0
     expect "outputs are exact"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import csv, json, math, statistics, sys
-work = sys.argv[1]
-rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
-time = {tuple(r[k] for k in ("problem", "heads", "threads", "trial", "attention")): r for r in rows}
-compared = json.load(open(f"{work}/compare.json"))
-assert {x["setting_heads"] for x in compared} == {1, 3} and {x["threads"] for x in compared} == {1, 2}
-assert {x["baseline"] for x in compared} == {"naive"}
-for x in compared:
-    if x["model"] == "all" or x["setting_heads"] != 3: continue
-    logs = [math.log(float(r["latency_s"]) / float(time[key[:4] + ("naive",)]["latency_s"])) for key, r in time.items()
-            if r["attention"] == x["method"] and r["heads"] == "3" and int(r["threads"]) == x["threads"]
-            and r["problem"].startswith(x["model"].split(",")[0].rstrip(")"))]
-    assert abs(statistics.mean(logs) - math.log(x["ratio"])) < 1e-9, x
-table = list(csv.DictReader(open(f"{work}/latency.csv", newline="")))
-assert len(table) == 2 * 2 * 5 + 5
-for t in table:
-    heads = "3" if "3 heads" in t["layers"] else "1"
-    mine = [r for r in rows if r["heads"] == heads and r["n"] == t["n"] and r["threads"] == t["threads"] and r["attention"] == t["attention"]]
-    assert len(mine) == int(heads) == int(t["rows"])  # 3 trials of 3 heads, one of one
-    assert math.isclose(float(t["latency_s"]), statistics.median(float(r["latency_s"]) for r in mine))
-    over = statistics.median(float(time[tuple(r[k] for k in ("problem", "heads", "threads", "trial")) + ("naive",)]["amortized_s"])
-                             / float(r["amortized_s"]) for r in mine)
-    assert math.isclose(float(t["speedup_over_naive"]), over), t
-slopes = list(csv.DictReader(open(f"{work}/r/slopes.csv", newline="")))
-naive = [s for s in slopes if s["attention"] == "naive"]
-assert len(naive) == 2 and all(abs(float(s["workspace_slope"]) - 2) < 1e-9 for s in naive)
-PY
+    py check_answers "$WORK"
     run "$NYSBENCH" table "$WORK/r" coherence
     expect_status 2
 }
@@ -471,11 +271,7 @@ YAML
 
 # loaded FOLDER LOAD: as if other programs had used so many CPUs while its rows of trial 2 were timed, and none otherwise.
 loaded() {
-    /usr/bin/python3 - "$@" <<'PY'
-import sqlite3, sys
-with sqlite3.connect(f"{sys.argv[1]}/results.sqlite") as store:
-    store.execute("UPDATE results SET load = CASE trial WHEN 2 THEN ? ELSE 0 END, reason = ''", [float(sys.argv[2])])
-PY
+    py set_load "$@"
 }
 
 @test "run and compare show time and error side by side, a line for each attention, and the front" {
@@ -486,42 +282,7 @@ PY
     "$NYSBENCH" compare "$WORK/r" --metric latency_s --format json >"$WORK/time.json"
     "$NYSBENCH" compare "$WORK/r" --metric output_error --format json >"$WORK/error.json"
     "$NYSBENCH" run "$WORK/eight.yaml" -o "$WORK/r" --set heads=[1,2] >"$WORK/again.txt" # with nothing left to do
-    /usr/bin/python3 - "$WORK" <<'PY'
-import csv, json, math, re, sys
-work = sys.argv[1]
-read = lambda name: json.load(open(f"{work}/{name}.json"))
-time, error = ({(x["setting_heads"], x["method"]): x for x in read(name) if x["model"] == "all"} for name in ("time", "error"))
-assert read("both") == read("time") + read("error")
-rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
-text = open(f"{work}/compare.txt").read()
-assert "Time and error by attention" in text and text[text.index("Time and error"):] in open(f"{work}/again.txt").read()
-assert "Time and error by attention" in open(f"{work}/run.txt").read()
-assert "time: latency_s, divided by that of naive" in re.sub(r"\s+", " ", text), text
-assert "that of nystrom(landmarks=4" in re.sub(r"\s+", " ", text), text
-labels = {r["attention_label"]: r["attention"] for r in rows}
-heads, seen = None, {}
-for line in text.splitlines():
-    heads = int(line.split()[-1]) if re.fullmatch(r"\s+heads \d", line) else heads
-    label = next((l for l in sorted(labels, key=len, reverse=True) if line.strip().startswith(l + " ")), None)
-    if heads and label:
-        seen[heads, labels[label]] = line.strip()[len(label):].split()
-assert len(seen) == 10, (text, seen)
-points = {}
-for (heads, attention), words in seen.items():
-    of_time, of_error = time.get((heads, attention)), error.get((heads, attention))
-    errors = [float(r["output_error"]) for r in rows if r["attention"] == attention and r["heads"] == str(heads)]
-    assert float(words[0]) == float("%.3g" % of_time["ratio"] if of_time else 1), (words, of_time)
-    assert words[1] == (of_time["verdict"] if of_time else "baseline"), (words, of_time)
-    assert abs(float(words[2]) / math.exp(sum(map(math.log, errors)) / len(errors)) - 1) < 0.06, (words, errors)
-    assert words[3] == (of_error["verdict"] if of_error else "baseline"), (words, of_error)
-    exact = max(errors) < 1e-5
-    assert exact == (attention.split("(")[0] in ("naive", "streamed")), attention
-    points[heads, attention] = of_time["ratio"] if of_time else 1, 0 if exact else of_error["ratio"] if of_error else 1, words[4]
-for (heads, attention), (x, y, front) in points.items():
-    worse = any(h == heads and a <= x and b <= y and (a, b) != (x, y) for (h, _), (a, b, _) in points.items())
-    assert front == ("no" if worse else "yes"), (attention, points)
-assert {"exact", "worse", "better"} & {x["verdict"] for x in error.values()} > {"exact"}, error
-PY
+    py check_side_by_side "$WORK"
     run "$NYSBENCH" compare "$WORK/r" --full
     expect "latency_s by attention, divided by that of naive"
     expect "output_error by attention, divided by that of nystrom"
@@ -582,22 +343,7 @@ Y
     done
     "$NYSBENCH" compare "$WORK/e" --metric latency_s --format json >"$WORK/latency_s.json"
     "$NYSBENCH" compare "$WORK/e" --metric output_error --baseline streamed --format json >"$WORK/explicit.json"
-    /usr/bin/python3 -SE - "$WORK" <<'PY'
-import json, math, sys
-lines = {name: {x["method"].split(",")[0]: x for x in json.load(open(f"{sys.argv[1]}/{name}.json")) if x["model"] == "all"}
-         for name in ("output_error", "error", "mse", "max_error", "error_p99", "rowsum_deviation", "latency_s", "explicit")}
-for name, of in lines.items():
-    assert {x["baseline"].split(",")[0] for x in of.values()} == {{"latency_s": "naive", "explicit": "streamed(tile=128)"}.get(
-        name, "nystrom(strategy=segment_means")}, name
-    for method in ("naive", "streamed(tile=128)", "longformer(window=128") if name not in ("latency_s", "explicit") else ():
-        x = of[method]
-        assert (x["verdict"], x["ratio"], x["pairs"], x["exact"]) == ("exact", None, 0, 12), (name, x)
-    assert name == "latency_s" or all(x["exact"] == 6 for m, x in of.items() if m.startswith("longformer(window=80")), name
-assert lines["output_error"]["nystrom(strategy=segment_means"]["verdict"] in ("better", "worse", "undecided", "equivalent")
-explicit = lines["explicit"]
-assert (explicit["naive"]["verdict"], explicit["nystrom(strategy=segment_means"]["verdict"]) == ("exact", "none"), explicit
-assert explicit["nystrom(strategy=segment_means"]["why"].startswith("the baseline is exact"), explicit
-PY
+    py check_baselines "$WORK"
     run "$NYSBENCH" compare "$WORK/e" --metric output_error
     expect "exact: has no output_error but rounding"
     expect "In 6 pairs one of the two is exact"
@@ -609,22 +355,7 @@ PY
     local how='"fragile", "fragile(ends=aborts)", "fragile(ends=aborts, from=2)", "fragile(ends=fails)", "fragile(ends=fails, from=3)", "fragile(ends=nans)", "fragile(ends=refuses)", "fragile(ends=moves)", "fragile(keep=50)"'
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "attentions=[naive, $how]" --set trials=1 --set heads=1 --set threads=1 --set 'problems="gaussian(n=60, d=8)"' --set rounds=5
     expect_status 1
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-rows = {r["attention"]: r for r in csv.DictReader(open(sys.argv[1], newline=""))}
-of = lambda ends, first=0, keep=1: rows[f"fragile(ends={ends}, from={first}, keep={keep})"]
-assert rows["naive"]["status"] == of("never")["status"] == "ok"
-assert of("never", keep=50)["status"] == "ok" and float(of("never", keep=50)["fresh_s"]) > 3 * float(of("never", keep=50)["latency_s"])
-assert of("aborts")["status"] == "crashed" and "in a process of its own: killed by signal 6" in of("aborts")["reason"]
-assert of("aborts", 2)["status"] == "crashed" and "the timed pass was killed by signal 6" in of("aborts", 2)["reason"], of("aborts", 2)
-assert of("fails")["status"] == "failed" and "the pass with index 0 failed" in of("fails")["reason"]
-assert of("fails", 3)["status"] == "failed" and "the pass with index 3 failed" in of("fails", 3)["reason"]
-assert of("moves")["status"] == "ok", of("moves") # it has written to Q, in a worker that has no other row
-assert float(rows["naive"]["output_error"]) < 1e-5, rows["naive"]["output_error"]
-assert of("nans")["status"] == "diverged" and of("nans")["reason"].startswith("fragile(ends=nans): outputs are not finite: head 0, token ")
-assert of("refuses")["status"] == "skipped" and of("refuses")["reason"] == "it does not like these points"
-assert all(r["latency_s"] == "" for r in rows.values() if r["status"] != "ok")
-PY
+    py check_failures "$WORK/r/rows.csv"
 }
 
 @test "an attention that refuses some layers has a line in the table of times, and its reason below" {
@@ -685,12 +416,7 @@ mine() {
 }
 
 own_columns() {
-    /usr/bin/python3 - "$1" "${@:2}" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    value = lambda name: ("yes" if row[name] else "no") if name.endswith("_s") or name == "load" else row[name]
-    print(*(value(name) for name in sys.argv[2:]), float(row["output_error"] or "nan") < 1e-6)
-PY
+    py print_own_columns "$1" "${@:2}"
 }
 
 @test "a program is an attention: its outputs, its clock and its device" {

@@ -11,14 +11,23 @@ teardown() {
     rm -rf "$WORK"
 }
 
+# The Python of a test file: functions of a program of its own: py FUNCTION ARGUMENT...
+py() {
+    /usr/bin/python3 "$(py_file)" "$@" </dev/null
+}
+
+py_file() {
+    echo "$BATS_TEST_DIRNAME/../support/cli/for_$(basename "$BATS_TEST_FILENAME" .bats).py"
+}
+
+# What a command writes to a terminal of that width, with its status: on_terminal COLUMNS COMMAND...
+on_terminal() {
+    /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/on_terminal.py" "$@"
+}
+
 # The run's rows without the columns that hold times.
 timeless() {
-    /usr/bin/python3 -SE - "$1" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    row.pop("select_s"), row.pop("core_s"), row.pop("forward_s"), row.pop("exact_s")
-    print(list(row.values()))
-PY
+    /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/timeless.py" "$1"
 }
 
 # A config with one key replaced: config KEY 'LINE...' writes $WORK/c.yaml.

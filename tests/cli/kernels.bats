@@ -23,17 +23,7 @@ Y
     run "$NYSBENCH" table "$WORK/r" errors
     for kernel in softmax gram "gram(of=keys)" exp gauss; do expect "max_n=100), $kernel"; done
     expect "constant mean(S)"
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert len(rows) == 44 and all(r["status"] == "ok" for r in rows)
-for r in rows:
-    gram, softmax = r["kernel"].startswith("gram"), r["kernel"].startswith("softmax")
-    assert (r["pairing"] == "queries") == gram, r
-    assert bool(r["rowsum_deviation"]) == bool(r["entropy_difference"]) == softmax, r
-    assert 0 < float(r["floor_rank"]) <= float(r["error_subspace"]) <= float(r["error"]), r
-    assert 0 < float(r["baseline_mean"]) < 1 and r["spectral_error"] and r["negative_mass"] and r["output_error"], r
-PY
+    py check_rows "$WORK/r/rows.csv"
     grep -q 'gram(of=keys)' "$WORK/r/plots/error.csv"
     [ -s "$WORK/r/plots/error_svd_rcond_1e-08.svg" ]
     grep -q "constant mean(S)" "$WORK/r/plots/error_svd_rcond_1e-08.svg"
@@ -88,14 +78,7 @@ plots: []
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/a"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/b" --set engine=direct
-    /usr/bin/python3 - "$WORK/a/rows.csv" "$WORK/b/rows.csv" <<'PY'
-import csv, sys
-a, b = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
-assert len(a) == len(b) == 8
-for x, y in zip(a, b):
-    for name in "error error_subspace error_core floor_rank baseline_mean output_error cosine".split():
-        assert abs(float(x[name]) - float(y[name])) < 1e-12, (name, x[name], y[name])
-PY
+    py check_engines "$WORK/a/rows.csv" "$WORK/b/rows.csv"
 }
 
 @test "permuted tokens: every problem takes them, a causal head refuses them before anything runs" {

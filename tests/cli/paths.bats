@@ -11,13 +11,7 @@ ODD=$'-o "a" \'b\' $(touch pwned) `touch pwned`; touch pwned | \xc3\xbc \xe2\x80
 
 # The experiment c.yaml in folder $1, on the head file $2 of the folder $3.
 experiment() {
-    /usr/bin/python3 - "$@" <<'PY'
-import json, sys
-folder, name, where = sys.argv[1:]
-quoted = json.dumps(where + "/" + name, ensure_ascii=False).replace("\\n", "\n")
-json.dump({"name": "odd", "question": name, "problems": f"heads(file={quoted}, head=0, max_n=40)", "strategies": ["uniform", "kmeans"], "cores": ["svd", "iterative"],
-           "landmarks": [3, 5], "trials": 2, "plots": ["error", "cutoff"]}, open(folder + "/c.yaml", "w"))
-PY
+    py write_experiment "$@"
 }
 
 @test "any name: config, heads, results, figures, plugin, landmarks; nothing in it is executed" {
@@ -35,15 +29,7 @@ PY
     run "$NYSBENCH" run "$folder/results/resolved.yaml" -q -j 1 -o "$folder/again"
     expect_status 0
     diff <(timeless "$folder/results/rows.csv") <(timeless "$folder/again/rows.csv")
-    /usr/bin/python3 - "$folder/results" "$folder/$head" <<'PY'
-import csv, json, sys
-folder, head = sys.argv[1:]
-rows = list(csv.DictReader(open(folder + "/rows.csv", newline="")))
-text = head.replace("\\", "\\\\").replace('"', '\\"')
-assert len(rows) == 16 and all(f'file="{text}"' in row["problem"] for row in rows), rows[0]["problem"]
-manifest = json.load(open(folder + "/manifest.json"))
-assert folder in json.dumps(manifest, ensure_ascii=False).replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")
-PY
+    py check_names "$folder/results" "$folder/$head"
     "$NYSBENCH" plan "$config" -o "$folder/results" | grep -q "16 are done and 0 are to run"
     "$NYSBENCH" export "$folder/results" | cmp - "$folder/results/rows.csv"
     "$NYSBENCH" plot "$folder/results" >/dev/null
@@ -61,30 +47,7 @@ PY
     export NYSBENCH
     cd "$WORK"
     printf 'problems: gaussian(n=9, d=2)\nstrategies: uniform\nlandmarks: [2]\ncores: svd\nplots: []\n' >c.yaml
-    /usr/bin/python3 - <<'PY'
-import os, subprocess
-program, here = os.environ["NYSBENCH"], os.getcwd()
-def folder(bytes): # of the whole path of a store in it
-    left = bytes - len(here + "//results.sqlite")
-    return "/".join(["d" * 99] * (left // 100) + ["d" * (left % 100)])
-def call(status, *words):
-    done = subprocess.run([program, *words], capture_output=True, text=True)
-    assert done.returncode == status, (words, done)
-    return done.stderr
-long, longest = folder(505), folder(504)
-def told(bytes):
-    return f"results.sqlite: its whole path has {bytes} bytes, and SQLite opens none above 504: choose a folder with a shorter path\n"
-assert told(505) in call(2, "run", "c.yaml", "-q", "--out", long)
-assert told(505) in call(2, "plan", "c.yaml", "--out", long)
-assert told(505) in call(2, "demo", "--out", long[:-8])
-assert told(504 + len("/shards/7-of-7")) in call(2, "submit", "c.yaml", "--jobs", "7", "--out", longest)
-assert os.listdir() == ["c.yaml"], os.listdir()
-call(0, "run", "c.yaml", "-q", "--out", longest)
-assert told(505) in call(2, "merge", long, longest)
-assert not os.path.exists(long)
-os.rename(longest, long)
-assert told(505) in call(1, "export", long)
-PY
+    py check_long_paths
 }
 
 @test "relative names, with a dash in front; a symbolic link as the folder of results, on another file system" {
@@ -183,13 +146,7 @@ npy.save("picks.npy", "<i8", (3,), range(3))
 PY
     experiment "$WORK" "$ODD.safetensors" "$WORK"
     cp "$VIT" "$WORK/$ODD.safetensors"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import json, sys
-work = sys.argv[1]
-config = json.load(open(work + "/c.yaml"))
-config.update(strategies=f'command(run="/usr/bin/python3 {work}/p.py $(touch\\\\ pwned)`touch\\\\ pwned`;touch pwned")', landmarks=3, trials=1, plots=[])
-json.dump(config, open(work + "/c.yaml", "w"))
-PY
+    py check_words "$WORK"
     TMPDIR="$WORK/tmp $ODD" run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r"
     expect_status 0
     expect "rows: 2, 2 ok"

@@ -160,17 +160,7 @@ one_bar() {
 @test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {
     slow 40 41 42 43
     sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$PPID # the worker" "$WORK/slow.sh"
-    /usr/bin/python3 -SE - "$WORK" 3>&- <<'PY' &
-import os, sqlite3, sys, time
-def await_(name):
-    for _ in range(1200):
-        if os.path.exists(f"{sys.argv[1]}/{name}"): return
-        time.sleep(0.05)
-await_("once")
-store = sqlite3.connect(f"{sys.argv[1]}/r/results.sqlite", isolation_level=None, timeout=60)
-store.execute("BEGIN EXCLUSIVE")
-await_("told")
-PY
+    /usr/bin/python3 -SE "$(py_file)" hold_store "$WORK" 3>&- &
     local reader=$!
     screen --size 250x24 --seen "waiting for it" "touch=$WORK/told" --
     wait "$reader"

@@ -35,30 +35,7 @@ print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.s
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --set trials=5 -o "$WORK/r"
-    /usr/bin/python3 - "$NYSBENCH" "$WORK" <<'PY'
-import datetime, hashlib, json, os, platform, sqlite3, subprocess, sys
-program, work = sys.argv[1:]
-sha = lambda path: hashlib.sha256(open(path, "rb").read()).hexdigest()
-all = json.loads(subprocess.run([program, "info", work + "/r", "--json"], check=True, capture_output=True, text=True).stdout)
-assert [(m["manifest"], m["rows"], m["rows_unused"]) for m in all] == [(1, 4, 0), (2, 6, 0)]
-for m in all:
-    assert m["nysbench"] == "0.2.0" and m["build"] and m["executable"] == sha(os.path.realpath(program))
-    assert "-std=c11" in m["flags"] and "-Wall" in m["flags"] and m["compiler"].split()[0] in ("gcc", "clang", "Debian", "Clang")
-    assert "OpenBLAS" in m["blas"] and m["blas_kernels"] and m["blas_threads"] == 1 and m["cpu"]
-    assert m["host"] == platform.node()
-    assert 0 <= (datetime.datetime.utcnow() - datetime.datetime.strptime(m["started"], "%Y-%m-%dT%H:%M:%SZ")).total_seconds() < 600
-    assert m["arguments"][:2] == ["nysbench run", work + "/c.yaml"]
-    assert [f["path"] for f in m["files"]] == [f"{work}/h/{name}.npy" for name in "kq"]
-    for f in m["files"]:
-        assert f["sha256"] == sha(f["path"]) and f["bytes"] == os.path.getsize(f["path"]) and f["place"] == os.path.realpath(f["path"])
-assert "trials: 2\n" in all[0]["config"] and "trials: 5\n" in all[1]["config"] and all[1]["jobs"] == 1
-assert all[1]["config"] == open(work + "/r/resolved.yaml").read()
-last = json.load(open(work + "/r/manifest.json"))
-assert {**last, "manifest": 2, "rows": 6, "rows_unused": 0} == all[1]
-store = sqlite3.connect(work + "/r/results.sqlite")
-links = store.execute("SELECT trial, manifest FROM results WHERE problem LIKE 'gaussian%' ORDER BY trial").fetchall()
-assert links == [(0, 1), (1, 1), (2, 2), (3, 2), (4, 2)], links
-PY
+    py check_manifests "$NYSBENCH" "$WORK"
     run "$NYSBENCH" info "$WORK/r"
     expect_status 0
     [ "$(grep -c '^manifest ' <<<"$output")" -eq 2 ]
@@ -122,15 +99,7 @@ PY
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect "4 are done and 0 are to run"
     # The first byte of q's head 1, which holds 257 x 64 numbers a head.
-    /usr/bin/python3 - "$WORK/h.safetensors" <<'PY'
-import json, struct, sys
-data = bytearray(open(sys.argv[1], "rb").read())
-size = struct.unpack("<Q", data[:8])[0]
-q = json.loads(data[8:8 + size])["q"]
-at = 8 + size + q["data_offsets"][0] + (q["data_offsets"][1] - q["data_offsets"][0]) // q["shape"][0]
-data[at] ^= 1
-open(sys.argv[1], "wb").write(data)
-PY
+    py change_heads "$WORK/h.safetensors"
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect "2 are done and 2 are to run"
 }
@@ -281,11 +250,7 @@ Y
     expect_status 0
     expect "mine.so: has other contents"
     [ "$(manifests)" = "1 1, 1 0" ]
-    /usr/bin/python3 - "$WORK" <<'PY'
-import hashlib, json, sys
-files = json.load(open(sys.argv[1] + "/r/manifest.json"))["files"]
-assert [(f["path"], f["sha256"]) for f in files] == [(sys.argv[1] + "/mine.so", hashlib.sha256(open(sys.argv[1] + "/mine.so", "rb").read()).hexdigest())]
-PY
+    py check_digests "$WORK"
 }
 
 # Two kinds of kernels that this CPU runs, in $one and $two, and what the manifest says of them.

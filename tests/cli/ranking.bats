@@ -28,12 +28,7 @@ check_tables() {
         "$NYSBENCH" table "$WORK/r" "$name" >"$WORK/$name.txt"
         "$NYSBENCH" table "$WORK/r" "$name" -f csv >"$WORK/$name.csv"
         [ "$(grep -ci 'nan' "$WORK/$name.txt")" -eq 0 ]
-        /usr/bin/python3 - "$WORK/$name.csv" <<'PY'
-import csv, sys
-rows = list(csv.reader(open(sys.argv[1], newline="")))
-assert len(rows) > 2 and len({len(r) for r in rows}) == 1, rows[:2]
-assert not any(x.lower() in ("nan", "-nan") for r in rows for x in r)
-PY
+        py check_csv "$WORK/$name.csv"
     done
 }
 
@@ -48,19 +43,7 @@ PY
     grep -q '^all problems, landmarks 4$' "$WORK/wins.txt"
     grep -qE '^  1  uniform  +- +[0-9]+/16\*? +[0-9]+/16\*? *$' "$WORK/wins.txt"
     # of every standing the mean ranks sum up to 1 + 2 + 3, and a/b stands across from (b - a)/b
-    /usr/bin/python3 - "$WORK" <<'PY'
-import collections, csv, sys
-ranks, wins = (list(csv.DictReader(open(f"{sys.argv[1]}/{t}.csv", newline=""))) for t in ("ranks", "wins"))
-sums = collections.Counter()
-for r in ranks:
-    sums[r["model"], r["landmarks"]] += float(r["rank"])
-assert len(sums) == 6 and all(abs(s - 6) < 1e-12 for s in sums.values()), sums
-of = {(r["model"], r["landmarks"], r["method"], r["over"]): r for r in wins}
-for (model, m, a, b), r in of.items():
-    back = of[model, m, b, a]
-    assert (r["below"], r["above"], r["equal"], r["holm_p"]) == (back["above"], back["below"], back["equal"], back["holm_p"]), r
-assert len(of) == 6 * 6
-PY
+    py check_tables "$WORK"
 }
 
 @test "of fewer than six sources there are ranks and no tests" {
@@ -140,18 +123,7 @@ Y
     tr -s '\n ' '  ' <"$WORK/ranks.txt" >"$WORK/ranks.line"
     grep -qE ' left out, since a method has no result there: gaussian\(n=48, d=4\): trial [0-9]+, ' "$WORK/ranks.line"
     grep -qE '; without a result: command\(run=false\) in 20 and command\(run=some.py\) in [0-9]+ ' "$WORK/ranks.line"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import csv, re, sys
-ranks = list(csv.DictReader(open(sys.argv[1] + "/ranks.csv", newline="")))
-rows = list(csv.DictReader(open(sys.argv[1] + "/r/rows.csv", newline="")))
-lost = {r["trial"] for r in rows if "some.py" in r["strategy"] and r["status"] != "ok"}
-assert 3 < len(lost) < 14, lost
-for r in ranks:
-    assert set(re.findall(r"trial (\d+)", r["left_out_sources"])) == lost, (lost, r["left_out_sources"])
-    assert int(r["left_out"]) == len(lost), r
-    assert int(r["sources"]) == 20 - len(lost) and (r["rank"] == "") == ("run=false" in r["label"]), r
-    assert int(r["missing"]) == (20 if "run=false" in r["label"] else len(lost) if "some" in r["label"] else 0), r
-PY
+    py check_absent "$WORK"
     [ "$(grep -c 'run=false' "$WORK/r/plots/ranks.csv")" -eq 0 ]
     [ "$(grep -ci 'nan' "$WORK/r/plots/ranks.csv" "$WORK/r/plots/ratio.csv" | grep -vc ':0$')" -eq 0 ]
 }

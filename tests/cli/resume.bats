@@ -277,14 +277,7 @@ got_somewhere() {
     expect_status 0
     expect " ok"
     rm "$WORK/r/results.sqlite"
-    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
-import os, sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None)
-db.executescript("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x)") # pages go to the file before there is a commit
-for i in range(50):
-    db.execute("INSERT INTO t VALUES (zeroblob(5000))")
-os._exit(0)
-PY
+    py forget_experiment "$WORK/r/results.sqlite"
     [ -s "$WORK/r/results.sqlite" ]
     [ -s "$WORK/r/results.sqlite-journal" ]
     run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
@@ -343,19 +336,7 @@ PY
 @test "a damaged store is told, not used, not changed; --fresh puts it aside" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     cp "$WORK/r/results.sqlite" "$WORK/good"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import sys
-good = open(sys.argv[1] + "/good", "rb").read()
-page = int.from_bytes(good[16:18], "big")
-pages = len(good) // page
-assert pages > 5
-def write(name, data): open(f"{sys.argv[1]}/bad.{name}", "wb").write(data)
-write("cut", good[:len(good) // 2])
-write("cut-in-page", good[:3 * page + 1000])
-write("garbage", b"\x91" * len(good))
-for at in range(0, pages, 2):
-    write(f"page{at}", good[:at * page] + bytes(range(1, 256)) * 16 + b"\x01" * (page - 4080) + good[(at + 1) * page:])
-PY
+    py damage_store "$WORK"
     for bad in "$WORK"/bad.*; do
         cp "$bad" "$WORK/r/results.sqlite"
         before=$(state)
@@ -427,17 +408,7 @@ C
 
 # As version 6 had it: without flops and forward_s, in the table and in the view of it; or without the columns named.
 make_old() { # FOLDER [COLUMN]...
-    /usr/bin/python3 - "$1/results.sqlite" "${@:2}" <<'PY'
-import sqlite3, sys
-with sqlite3.connect(sys.argv[1]) as db:
-    view, = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'run'").fetchone()
-    db.execute("DROP VIEW run")
-    for column in sys.argv[2:] or ("flops", "forward_s", "model", "layer", "source"):
-        view = view.replace(f" {column},", "")
-        db.execute(f"ALTER TABLE results DROP COLUMN {column}")
-    db.execute(view)
-    db.execute("PRAGMA user_version = 6")
-PY
+    py make_old "$1/results.sqlite" "${@:2}"
 }
 
 version_of() {
@@ -449,11 +420,7 @@ version_of() {
     make_old "$WORK/r" flops
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2 >/dev/null
     [ "$(version_of "$WORK/r")" = 9 ]
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert {r["trial"] for r in rows if r["flops"]} == {"1"} and {r["trial"] for r in rows} == {"0", "1"}
-PY
+    py check_column "$WORK/r/rows.csv"
 }
 
 @test "a store that lacks columns is read with them empty, and gets them when it is continued" {
@@ -467,30 +434,11 @@ PY
     expect "96 are done and 0 are to run"
     "$NYSBENCH" table "$WORK/r" errors >/dev/null
     cmp "$WORK/r/results.sqlite" "$WORK/old.sqlite" # readers leave it as it is
-    /usr/bin/python3 - "$WORK/before.csv" "$WORK/rows.csv" <<'PY'
-import csv, sys
-before, after = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
-assert len(before) == len(after) == 96 and any(r["flops"] for r in before)
-for a, b in zip(before, after):
-    gone = dict.fromkeys(("flops", "forward_s", "model", "layer", "source"), "")
-    assert {**b, **gone} == b
-    assert {**a, **gone} == b
-PY
+    py check_empty_columns "$WORK/before.csv" "$WORK/rows.csv"
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2 >/dev/null
     [ "$(version_of "$WORK/r")" = 9 ]
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/new" --set trials=2 >/dev/null
-    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/new/rows.csv" <<'PY'
-import csv, sys
-continued, new = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
-assert len(continued) == len(new)
-filled = 0
-for a, b in zip(continued, new):
-    for time in ("select_s", "core_s", "forward_s", "exact_s"):
-        del a[time], b[time]
-    filled += b["trial"] == "1" and a["flops"] != ""
-    assert a == ({**b, "flops": ""} if b["trial"] == "0" else b)
-assert filled > 20, filled
-PY
+    py check_new_columns "$WORK/r/rows.csv" "$WORK/new/rows.csv"
     /usr/bin/python3 -c 'import sqlite3, sys; assert sqlite3.connect(sys.argv[1]).execute("SELECT count(*), count(flops) FROM run").fetchone()[1] > 20' "$WORK/r/results.sqlite"
 }
 

@@ -28,15 +28,7 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trial
 @test "the CSV begins with the documented columns, and has no zero for what was not measured" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] -o "$WORK/r"
     [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,model,layer,source,strategy,landmarks,pairing,factors,core,rows,engine,precision,status,reason,error,error_se,error_subspace,error_core,error_unseen,error_unseen_subspace,error_unseen_core,floor_rank,floor_accuracy,baseline_mean,output_error,output_error_se,spectral_error,spectral_accuracy,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,negative_mass,core_residual,core_cutoff,landmark_rank,landmark_condition,select_s,core_s,forward_s,exact_s,flops,error_noise,error_subspace_noise,seed,problem_label,kernel_label,strategy_label,core_label" ]
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    assert row["output_error"] == row["spectral_error"] == row["entropy_difference"] == row["negative_mass"] == ""
-    if row["status"] == "skipped":
-        assert row["error"] == row["floor_rank"] == "" and "cur" in row["reason"]
-    else:
-        assert row["status"] == "ok" and float(row["error"]) > 0 and float(row["error_noise"]) > 0
-PY
+    py check_header "$WORK/r/rows.csv"
 }
 
 @test "more metrics on the same store measure again, the same metrics do not" {
@@ -324,20 +316,7 @@ Y
         "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=output_error --set "$how" -o "$WORK/r"
         cp "$WORK/r/rows.csv" "$WORK/$how.csv"
     done
-    /usr/bin/python3 - "$WORK" <<'PY'
-import csv, sys
-read = lambda how: list(csv.DictReader(open(f"{sys.argv[1]}/{how}.csv", newline="")))
-base, direct, mixed = (read(how) for how in ("engine=streamed", "engine=direct", "precision=mixed"))
-assert len(base) == len(direct) == len(mixed) == 184
-for b, d, m in zip(base, direct, mixed):
-    assert (b["engine"], b["precision"], d["engine"], m["precision"]) == ("streamed", "double", "direct", "mixed")
-    assert b["status"] == d["status"] == m["status"]
-    if b["status"] == "ok":
-        for column in "error", "error_subspace", "output_error":
-            e, noise = float(b[column]), 100 * float(b["error_noise"])
-            assert abs(e - float(d[column])) <= 1e-11 * e + noise, (column, b, d)
-            assert abs(e - float(m[column])) <= 1e-6 * e + noise, (column, b, m)
-PY
+    py check_engines "$WORK"
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=output_error -o "$WORK/r"
     cmp "$WORK/r/rows.csv" "$WORK/engine=streamed.csv"
 }
@@ -347,45 +326,17 @@ PY
     grep -q "^gaussian(n=65, d=8), rows: sample(40)$" "$WORK/table"
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set rows="sample(40)" --jobs 1 -o "$WORK/again"
     [ "$(timeless "$WORK/r/rows.csv")" = "$(timeless "$WORK/again/rows.csv")" ]
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-rows = [row for row in csv.DictReader(open(sys.argv[1], newline="")) if row["status"] == "ok"]
-assert len(rows) == 144 and {row["rows"] for row in rows} == {"sample(40)"}
-for row in rows:
-    assert float(row["error"]) > 0 and float(row["error_se"]) > 0 and float(row["output_error_se"]) > 0
-    assert row["error_subspace"] == row["floor_rank"] == row["spectral_error"] == row["negative_mass"] == ""
-PY
+    py check_sampled "$WORK/r/rows.csv"
 }
 
 @test "the store's view run has the rows of rows.csv: same columns, same order, but for labels, also after other rows" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set 'strategies=[kmeans, uniform]' --set landmarks=[8,4] -o "$WORK/r"
-    /usr/bin/python3 - "$WORK/r" <<'PY'
-import csv, sqlite3, sys
-with open(sys.argv[1] + "/rows.csv", newline="") as file:
-    head, *rows = csv.reader(file)
-store = sqlite3.connect(sys.argv[1] + "/results.sqlite")
-found = store.execute("SELECT * FROM run")
-assert [c[0] for c in found.description] + ["problem_label", "kernel_label", "strategy_label", "core_label"] == head
-view = found.fetchall()
-assert len(view) == len(rows) > 0 and store.execute("SELECT count(*) FROM results").fetchone()[0] > len(rows)
-for mine, row in zip(view, rows):
-    for value, text in zip(mine, row):
-        assert (value is None and text == "") or (type(value)(text) == value), (value, text)
-PY
+    py check_view "$WORK/r"
 }
 
 # pandas reads a large file in pieces, and a text column that is empty in one of them as numbers there.
 @test "rows.csv: the manual's line for pandas names the texts that may be empty, and leaves a source named NA one" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
-    /usr/bin/python3 - "$WORK/r" <<'PY'
-import csv, re, sqlite3, sys, types
-texts = {row[1] for row in sqlite3.connect(sys.argv[1] + "/results.sqlite").execute("PRAGMA table_info(run)") if row[2] == "TEXT"}
-rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
-empty = {c for c in texts if any(r[c] == "" for r in rows)}
-line = re.search(r'pandas\.read_csv\("rows\.csv".*?\)(?=\n```)', open("docs/running.md").read(), re.S)[0]
-said = eval(line, {"pandas": types.SimpleNamespace(read_csv=lambda path, **options: options)})
-assert empty == {"model", "layer", "source", "reason"} == set(said.pop("dtype")), (empty, said)
-assert said == {"keep_default_na": False, "na_values": ""}, said # an empty cell alone is missing
-PY
+    py check_texts "$WORK/r"
 }

@@ -56,14 +56,7 @@ served() {
 
 # Each line "RUN|TIMEOUT|REASON" of the file `cases` gave failed rows alone, with that reason.
 expect_reasons() {
-    /usr/bin/python3 - <<'PY'
-import csv, json
-rows = [(row["strategy"], row["status"], row["reason"]) for row in csv.DictReader(open("r/rows.csv", newline=""))]
-for line in open("cases"):
-    run, _, reason = line.rstrip("\n").split("|", 2)
-    found = [row for row in rows if row[0].startswith("command(run=%s, timeout=" % json.dumps(run))]
-    assert found and all(status == "failed" and reason in why for _, status, why in found), (run, reason, found)
-PY
+    py check_reason
 }
 
 @test "serve: wrong picks, and whatever end a program has, are failed rows with the reason, the run goes on, and nothing is left" {
@@ -164,23 +157,7 @@ EOF
     "$NYSBENCH" run c.yaml -q -j 1 -o three --set 'landmarks=[5]' >/dev/null
     "$NYSBENCH" run c.yaml -q -j 1 -o three >/dev/null
     diff <(timeless one/rows.csv | sort) <(timeless three/rows.csv | sort)
-    /usr/bin/python3 - <<'PY'
-import json
-asked = [json.loads(line) for line in open("one.asked")]
-questions = [one["asked"] for one in asked]
-assert len({one["pid"] for one in asked}) == 1 and not any(q["causal"] for q in questions)
-assert {tuple(sorted(q)) for q in questions} == {("causal", "d", "folder", "m", "n", "seed", "side")}, questions[0]
-shape = {"joint": lambda n, d: (n, 2 * d), "shared": lambda n, d: (2 * n, d), "queries": lambda n, d: (n, d), "keys": lambda n, d: (n, d)}
-for side, of in shape.items():
-    found = {tuple(one["shape"]) for one in asked if one["asked"]["side"] == side}
-    assert found == {of(30, 3), of(20, 2), of(257, 64)}, (side, found)
-assert all(one["shape"] == [one["asked"]["n"], one["asked"]["d"]] for one in asked)
-by = {}
-for q in questions:
-    by.setdefault((q["m"], q["side"]), set()).add(q["seed"])
-seeds = {q["seed"] for q in questions}
-assert len(by) == 8 and all(len(s) == 3 for s in by.values()) and len(seeds) == 24 and all(0 <= s < 2**32 for s in seeds), by
-PY
+    py check_requests
 }
 
 @test "serve: a program that ends behind an answer, or says more at once or when it is asked again, is started anew, and no row shows it" {
@@ -285,27 +262,7 @@ EOF
     expect_status 0
     expect "rows: 231, 231 ok"
     [ "$(wc -l <starts)" -eq 2 ]
-    /usr/bin/python3 - <<'PY'
-import csv, re
-error = {} # by whether the program is served, its way to pick, pairing and m
-for row in csv.DictReader(open("r/rows.csv", newline="")):
-    named = re.search(r"(?:mine[.]py|picker) (\w+)", row["strategy"])
-    name = named[1] if named else row["strategy"]
-    error["serve=true" in row["strategy"], name, row["pairing"], int(row["landmarks"])] = row["error"]
-pairings = {pairing for _, _, pairing, _ in error}
-assert len(pairings) == 8
-for m, kind in {4: "one", 5: "two", 6: "points", 7: "parts", 8: "other", 9: "key"}.items():
-    assert error[True, "every", "both", m] == error[True, kind, "both", m], (m, kind)
-    for pairing in pairings - {"both"}:
-        assert error[True, "every", pairing, m] == error[True, "one", pairing, m] == error[False, "one", pairing, m], (pairing, m)
-    for kind in "one", "two", "points":
-        assert error[True, kind, "both", m] == error[False, kind, "both", m], (kind, m)
-    assert len({error[True, kind, "both", m] for kind in ("one", "two", "parts", "other", "key")}) == 5, m
-# tokens in order, cut into m parts: with pairing joint the same for both sides too, and the segments where m divides n
-for m in 4, 5, 8:
-    own, parts = float(error[False, "segment_means", "joint", m]), error[True, "parts", "joint", m]
-    assert abs(float(parts) / own - 1) < 1e-9 and error[True, "parts", "both", m] == parts, (m, own, parts)
-PY
+    py check_picks
     none_runs
     none_is 'sleep 35.1'
     empty tmp

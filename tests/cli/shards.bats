@@ -32,13 +32,7 @@ same_rows() { # RUN RUN
 
 # Changes the store of a run behind the program's back.
 sql() { # RUN STATEMENT
-    /usr/bin/python3 -SE - "$1/results.sqlite" "$2" <<'PY'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-changed = db.execute(sys.argv[2]).rowcount
-assert changed == 1, changed
-db.commit()
-PY
+    py change_store "$1/results.sqlite" "$2"
 }
 
 one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
@@ -79,14 +73,7 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
     for i in 1 2; do "$NYSBENCH" info "$WORK/r/shards/$i-of-2" --json >"$WORK/$i.json"; done
     "$NYSBENCH" info "$WORK/r" --json >"$WORK/both.json"
-    /usr/bin/python3 - "$WORK" <<'PY'
-import json, sys
-one, two, both = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("1", "2", "both"))
-for manifest in one + two + both:
-    del manifest["manifest"]  # its number in the store
-assert len(both) == 2 and sum(manifest["rows"] for manifest in both) == 96
-assert all(manifest in both for manifest in one + two)
-PY
+    py check_signatures "$WORK"
 }
 
 @test "what is no shard is refused, and what is allowed is told" {

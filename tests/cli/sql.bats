@@ -11,15 +11,7 @@ measured() { # OPTIONS...
 @test "the view run has the rows and columns of rows.csv, and labels" {
     measured --set seed=5000000000 # more than an int holds
     "$NYSBENCH" sql "$WORK/r" 'SELECT * FROM run ORDER BY position' --format csv >"$WORK/view"
-    /usr/bin/python3 -SE - "$WORK/r/rows.csv" "$WORK/view" <<'PY'
-import csv, sys
-rows, view = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
-assert len(rows) == len(view) > 100
-for a, b in zip(rows, view):
-    for name in a:
-        assert a[name] == b[name], (name, a[name], b[name])
-assert {"uniform", "kmeans"} <= {b["strategy_label"].split("(")[0] for b in view}
-PY
+    py check_view "$WORK/r/rows.csv" "$WORK/view"
 }
 
 @test "titles of panels that would be the same have those facts of their files that differ" {
@@ -38,30 +30,7 @@ PY
         mean(error) AS mean, sd(error) AS sd, geomean(error) AS geomean, sources(over_sources(error, source_id)) AS sources,
         low(over_sources(error, source_id)) AS low, high(over_sources(error, source_id)) AS high
         FROM run WHERE status = 'ok' AND NOT alone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3" --format csv >"$WORK/cells"
-    /usr/bin/python3 -SE - "$WORK/r/rows.csv" "$WORK/cells" <<'PY'
-import csv, math, statistics, sys
-rows, cells = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
-def quantile(values, q):
-    values = sorted(values)
-    at = q * (len(values) - 1)
-    low = min(int(at), len(values) - 2)
-    return values[low] + (at - low) * (values[low + 1] - values[low])
-assert len(cells) > 5
-for cell in cells:
-    mine = [r for r in rows if r["status"] == "ok" and all(r[k] == cell[k] for k in ("strategy", "core", "landmarks"))]
-    errors = [float(r["error"]) for r in mine]
-    trials = {}
-    for r in mine:
-        trials.setdefault(r["trial"], []).append(float(r["error"]))
-    medians = sorted(statistics.median(v) for v in trials.values())
-    inside = lambda k: 1 - 2 * sum(math.comb(9, i) for i in range(k)) / 2**9
-    k = max(k for k in range(1, 5) if inside(k) >= 0.95)
-    wanted = {"median": statistics.median(errors), "p10": quantile(errors, 0.1), "mean": statistics.fmean(errors),
-              "sd": statistics.stdev(errors), "geomean": statistics.geometric_mean(errors), "sources": 9,
-              "low": medians[k - 1], "high": medians[9 - k]}
-    for name, value in wanted.items():
-        assert math.isclose(float(cell[name]), value, rel_tol=1e-13), (name, cell[name], value)
-PY
+    py check_aggregates "$WORK/r/rows.csv" "$WORK/cells"
 }
 
 @test "a list of lists has the quantiles of all their values" {
@@ -108,19 +77,7 @@ END
         --set cores='[iterative, "fitted(rows=8)"]'
     "$NYSBENCH" sql "$WORK/r" "SELECT c.landmarks, c.trial, core.spec AS core, o.error FROM choice AS c JOIN outcome AS o
         ON o.choice_id = c.id JOIN core ON core.id = o.core_id ORDER BY 1, 2, 3, 4" -f csv >"$WORK/choices"
-    /usr/bin/python3 -SE - "$WORK/r/rows.csv" "$WORK/choices" <<'PY'
-import collections, csv, sys
-rows, got = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
-choices = collections.defaultdict(lambda: collections.defaultdict(dict))
-for r in rows:
-    choices[tuple(r[k] for k in ("head", "kernel", "strategy", "pairing", "factors", "landmarks"))][r["core"]][r["trial"]] = r["error"]
-wanted = []
-for choice, cores in choices.items():
-    for trial in {t for of in cores.values() for t in of}:
-        wanted += [(choice[-1], trial, c, of["0"] if set(of) == {"0"} else of[trial]) for c, of in cores.items()]
-assert sorted(wanted) == sorted((r["landmarks"], r["trial"], r["core"], r["error"]) for r in got), (wanted[:9], got[:9])
-assert len(wanted) > len(rows)
-PY
+    py check_choices "$WORK/r/rows.csv" "$WORK/choices"
 }
 
 # Means 1, 2, 3 of three sources: se 1 / sqrt(3) with 2 degrees of freedom, 4.302652729911275 (Student's quantile at
@@ -155,12 +112,7 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
             a.source_id, a.head_id, a.trial, a.draws OR b.draws) AS e
         FROM run AS a JOIN run AS b ON a.head_id = b.head_id AND a.trial = b.trial
         WHERE a.strategy_label = 'kmeans' AND b.strategy_label = 'uniform')" --format csv >"$WORK/sql"
-    /usr/bin/python3 -SE - "$WORK/compare" "$WORK/sql" <<'PY'
-import csv, math, sys
-a, b = (next(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
-for name in "ratio", "low", "high":
-    assert math.isclose(float(a[name]), float(b[name]), rel_tol=1e-13), (name, a[name], b[name])
-PY
+    py check_ratios "$WORK/compare" "$WORK/sql"
 }
 
 @test "queries read, one at a time, also beside who writes" {
@@ -173,15 +125,7 @@ PY
         [[ "${lines[0]}" == "nysbench: error: SQL"* ]] || { echo "$query: $output"; return 1; }
     done
     [ "$before" = "$(sha256sum <"$WORK/r/results.sqlite")" ]
-    /usr/bin/python3 -SE - "$NYSBENCH" "$WORK/r" <<'PY'
-import sqlite3, subprocess, sys
-db = sqlite3.connect(sys.argv[2] + "/results.sqlite", isolation_level=None)
-db.execute("BEGIN IMMEDIATE")
-db.execute("UPDATE results SET error = 7")
-out = subprocess.run([sys.argv[1], "sql", sys.argv[2], "SELECT count(*) AS sevens FROM run WHERE error = 7", "-f", "csv"],
-                     capture_output=True, text=True, timeout=20)
-assert out.stdout == "sevens\n0\n", out
-PY
+    py check_reading "$NYSBENCH" "$WORK/r"
 }
 
 @test "runs of one study are asked together, of two not" {
@@ -203,27 +147,13 @@ PY
     run bash -c "grep -hv '^--' src/studies/*/*/*.sql | grep -niE '\\b(sum|avg|total|log|log10)\\('"
     expect_status 1
     for file in src/studies/*/tables/*.sql; do # and say in which order they answer
-        /usr/bin/python3 -SE - "$file" <<'PY'
-import re, sys
-text = "\n".join(line for line in open(sys.argv[1]) if not line.startswith("--"))
-for query in filter(str.strip, text.split(";\n")):
-    assert re.search(r"\b(ORDER BY|LIMIT 1\b|AS (above|holds|remark|paragraph)$)", query.strip()), (sys.argv[1], query[:200])
-PY
+        py check_file "$file"
     done
 }
 
 @test "the queries of docs/figures.md have answers" {
     measured
-    /usr/bin/python3 -SE - "$NYSBENCH" "$WORK/r" <<'PY'
-import re, subprocess, sys
-text = open("docs/figures.md").read().split("### Ten queries")[1]
-queries = ["\n".join(line[4:] for line in block.splitlines()) for block in re.split(r"\n\n", text) if block.startswith("    ")]
-assert len(queries) == 10, len(queries)
-for query in queries:
-    out = subprocess.run([sys.argv[1], "sql", sys.argv[2], query, "-f", "csv"], capture_output=True, text=True)
-    assert out.returncode == 0 and not out.stderr, (query, out.stderr)
-    assert "went wrong" in query or "status <>" in query or len(out.stdout.splitlines()) > 1, (query, out.stdout)
-PY
+    py check_manual "$NYSBENCH" "$WORK/r"
 }
 
 @test "a million rows as CSV or JSON: each is written as it comes; two statements write none" {

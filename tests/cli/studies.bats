@@ -6,12 +6,7 @@ load helpers
 
 # The rows without the column that holds a time; what is wrong with them by NumPy, which has the points from the file.
 norms_rows() {
-    /usr/bin/python3 - "$1" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    row.pop("norm_s")
-    print(list(row.values()))
-PY
+    py print_rows "$1"
 }
 
 study() {
@@ -37,26 +32,7 @@ EOF
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
     expect_status 0
     expect "rows: 48, 48 ok"
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, json, struct, sys
-import numpy as np
-data = open("experiments/data/vit_astronaut_n257_L6.safetensors", "rb").read()
-size = struct.unpack("<Q", data[:8])[0]
-head = json.loads(data[8:8 + size])
-kinds = {"F16": np.float16, "F32": np.float32, "F64": np.float64}
-def tensor(name):
-    begin, end = head[name]["data_offsets"]
-    return np.frombuffer(data[8 + size + begin:8 + size + end], kinds[head[name]["dtype"]]).reshape(head[name]["shape"]).astype(float)
-points = {"queries": tensor("q"), "keys": tensor("k")}
-checked = 0
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    if row["problem"].startswith("heads("):
-        norms = np.linalg.norm(points[row["side"]][int(row["head"])], axis=1) ** int(row["exponent"])
-        assert abs(float(row["norm_mean"]) / norms.mean() - 1) < 1e-12, row  # sums of 257 positive numbers, in another order
-        assert abs(float(row["norm_most"]) / norms.max() - 1) < 1e-12, row
-        checked += 1
-assert checked == 12, checked
-PY
+    py check_numbers "$WORK/r/rows.csv"
     [ -s "$WORK/r/plots/norms.csv" ] && [ -s "$WORK/r/plots/norms_all.png" ]
     rm -r "$WORK/r/plots"
     run "$NYSBENCH" plot "$WORK/r" --plugin "$WORK/norms.so"

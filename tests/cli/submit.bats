@@ -115,12 +115,7 @@ merge_job() {
 @test "failed rows are counted, and the shard is done" {
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
     tasks 101 1 2
-    /usr/bin/python3 - "$WORK/r/shards/2-of-2/results.sqlite" <<'PY'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-db.execute("UPDATE results SET status = 'failed', reason = 'lightning' WHERE rowid < 4")
-db.commit()
-PY
+    py fail_rows "$WORK/r/shards/2-of-2/results.sqlite"
     run "$NYSBENCH" status "$WORK/r"
     expect_status 1
     [[ "$output" =~ 2/2\ +done\ +[0-9]+\ +[0-9]+\ +3 ]]
@@ -215,13 +210,7 @@ PY
 @test "shards that another build has begun are refused at once, unless mixed" {
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
     tasks 101 1
-    /usr/bin/python3 - "$WORK/r/shards/1-of-2/results.sqlite" <<'PY'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-db.execute("UPDATE manifests SET executable = 'another'")
-db.execute("UPDATE results SET status = 'planned', manifest = NULL WHERE position = 0")
-db.commit()
-PY
+    py change_build "$WORK/r/shards/1-of-2/results.sqlite"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
     expect "shard 1/2 holds rows of another build of nysbench; --mixed continues beside them"

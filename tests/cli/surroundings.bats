@@ -142,14 +142,7 @@ EOF
 # Reads the store, and keeps it until that program ends.
 hold() {
     rm -f "$WORK/held"
-    /usr/bin/python3 -SE - "$WORK/r/results.sqlite" >"$WORK/held" 3>&- <<'PY' &
-import signal, sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None)
-db.execute("BEGIN")
-db.execute("SELECT count(*) FROM results").fetchone()
-print("held", flush=True)
-signal.pause()
-PY
+    /usr/bin/python3 -SE "$(py_file)" hold_store "$WORK/r/results.sqlite" >"$WORK/held" 3>&- &
     reader=$!
     until_true grep -q held "$WORK/held"
 }
@@ -200,21 +193,7 @@ PY
 @test "nobody reads the progress, or the output: the rows are finished" {
     experiment uniform
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/whole" >/dev/null
-    /usr/bin/python3 - "$NYSBENCH" "$WORK" <<'PY'
-import os, subprocess, sys
-program, work = sys.argv[1:]
-def run(stream, *words):
-    reads, writes = os.pipe()
-    os.close(reads)
-    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: writes}
-    done = subprocess.run([program, *words], **streams, restore_signals=True)
-    os.close(writes)
-    return done.returncode
-code = run("stderr", "run", work + "/c.yaml", "-o", work + "/r")
-assert code == 0, code
-code = run("stdout", "run", work + "/c.yaml", "-o", work + "/s")
-assert code == -13, code
-PY
+    py check_unread "$NYSBENCH" "$WORK"
     cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/r/rows.csv")
     cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/s/rows.csv")
     "$NYSBENCH" export "$WORK/r" 2>"$WORK/told" | head -1 >/dev/null
@@ -224,14 +203,7 @@ PY
 @test "a journal that a killed run left, where one may not write: told, and to be read where one may" {
     experiment uniform
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
-import os, sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None)
-db.executescript("PRAGMA cache_size = 1; BEGIN; UPDATE results SET error = 7; CREATE TABLE t (x)")
-for i in range(50):
-    db.execute("INSERT INTO t VALUES (zeroblob(50000))")
-os._exit(0)
-PY
+    py leave_journal "$WORK/r/results.sqlite"
     [ -s "$WORK/r/results.sqlite-journal" ]
     cp "$(realpath "$NYSBENCH")" "$WORK/nysbench"
     chmod 755 "$WORK" "$WORK/nysbench"

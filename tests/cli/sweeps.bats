@@ -24,11 +24,7 @@ mistakes() {
 # Runs it into $WORK/NAME; prints the columns of the rows.
 rows() {
     "$NYSBENCH" run "$WORK/c.yaml" -q --out "$WORK/$1" >"$WORK/log"
-    /usr/bin/python3 - "$WORK/$1/rows.csv" "${@:2}" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    print(*[row[key].split("(")[0] if key != "core" else row[key] for key in sys.argv[2:]])
-PY
+    py print_columns "$WORK/$1/rows.csv" "${@:2}"
 }
 
 @test "ranges and powers: in lists, alone, and in an option" {
@@ -174,14 +170,7 @@ Y
 @test "a folder of 3,000 head files: memory in proportion to their number" {
     if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
     mkdir "$WORK/heads"
-    /usr/bin/python3 - "$WORK/heads" <<'PY'
-import json, random, struct, sys
-for i in range(3000):
-    draw = random.Random(i)
-    header = json.dumps({x: {"dtype": "F32", "shape": [1, 8, 2], "data_offsets": [64 * k, 64 * k + 64]} for k, x in enumerate("qkv")}).encode()
-    with open(f"{sys.argv[1]}/{i:04d}.safetensors", "wb") as f:
-        f.write(struct.pack("<Q", len(header)) + header + struct.pack("<48f", *(draw.gauss(0, 1) for _ in range(48))))
-PY
+    py write_heads "$WORK/heads"
     config <<Y
 problems: "heads(file=\"$WORK/heads/*.safetensors\", causal=false)"
 strategies: uniform
@@ -261,22 +250,7 @@ Y
 }
 
 @test "exclude: 3,000 rules on 200,000 rows take no time, and each counts its rows" {
-    /usr/bin/python3 -SE - >"$WORK/c.yaml" 3>"$WORK/counts" <<'PY'
-import os, random
-random.seed(1)
-rules = [(random.randint(1, 25), random.randint(2, 41), sorted(random.sample(range(200), 2))) for _ in range(2999)]
-print("problems: gaussian(n=64)\nstrategies: [" + ", ".join(f'"kmeans(restarts={r})"' for r in range(1, 26)) + "]")
-print("cores: svd\nlandmarks: 2..41\ntrials: 200\nplots: []\nexclude:")
-for restarts, m, trials in rules:
-    print(f'  - {{strategy: "kmeans(restarts={restarts})", landmarks: {m}, trial: {trials[0]}..{trials[1]}}}')
-print("  - {trial: 7}")
-gone = {(r, m, t) for r, m, trials in rules for t in range(trials[0], trials[1] + 1)} | {(r, m, 7) for r in range(1, 26) for m in range(2, 42)}
-counts = [trials[1] - trials[0] + 1 for _, _, trials in rules] + [25 * 40]
-with os.fdopen(3, "w") as out:
-    print(200000 - len(gone), len(gone), file=out)
-    for i, count in enumerate(counts):
-        print(f"  {count} by the rule at c.yaml:{i + 8}", file=out)
-PY
+    py write_rules >"$WORK/c.yaml" 3>"$WORK/counts"
     run bash -c 'cd "$1" && ulimit -t 4 && exec "$2" plan c.yaml' - "$WORK" "$(realpath "$NYSBENCH")"
     expect_status 0
     read -r left gone <"$WORK/counts"
@@ -423,11 +397,7 @@ Y
     expect $'\nzip: [[problems, landmarks], [strategies, cores]]  # --set'
     planned 54 --set 'zip=[]' --set 'landmarks=[4, 8, 16]'
     [ "$(rows r landmarks strategy core | sort | uniq -c | wc -l)" -eq 4 ]
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
-import csv, re, sys
-pairs = {(row["landmarks"], re.search(r"restarts=(\d)", row["strategy"]).group(1)) for row in csv.DictReader(open(sys.argv[1], newline=""))}
-assert pairs == {("4", "1"), ("4", "2"), ("16", "3")}, pairs
-PY
+    py check_zip "$WORK/r/rows.csv"
 }
 
 @test "what is wrong with zip" {
@@ -536,12 +506,7 @@ Y
         grep -qxF -- "$line" <<<"$output" || { echo "missing: $line"; echo "$output"; return 1; }
     done
     # every key has an origin, and nothing else is printed
-    /usr/bin/python3 - <<PY
-import re
-for line in """$output""".splitlines():
-    if re.match(r"(  - |    )?[a-z]+:", line) and not re.match(r" *(- )?(blocks|exclude):", line):
-        assert re.search(r"  # (default|--set|block \d \(.*:\d+\)|.*c.yaml:\d+)$", line), line
-PY
+    py check_origins "$output"
     "$NYSBENCH" plan "$WORK/c.yaml" --origins --set seed=7 >"$WORK/d.yaml"
     "$NYSBENCH" plan "$WORK/c.yaml" --out "$WORK/none" --set seed=7 | grep -v 'the rule at' >"$WORK/1.txt"
     "$NYSBENCH" plan "$WORK/d.yaml" --out "$WORK/none" | grep -v 'the rule at' >"$WORK/2.txt"
@@ -558,18 +523,7 @@ PY
     [ "$(grep -c '^    kmeans(restarts=4) *[(0-9.)]*[*]* *$' <<<"$output")" -eq 2 ]
     [[ "$output" != *" 0  "* ]]
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/shares.csv"
-    /usr/bin/python3 - "$WORK/r/plots/error.csv" "$WORK/shares.csv" <<'PY'
-import csv, sys
-there = set()
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    assert row["count"] != "0" and row["median"] != "", row
-    there.add((row["series_name"], row["landmarks"]))
-    if row["series"] == "-1" or row["series"] == "0": assert row["count"] == ("1" if row["landmarks"] == "12" else "2"), row
-assert {m for name, m in there if name == "kmeans(restarts=4)"} == {"12"} and ("uniform", "12") not in there, there
-for row in csv.DictReader(open(sys.argv[2], newline="")):
-    assert (row["count"] == "0") == (row["error_relative"] == ""), row
-    assert row["landmarks"] != "12" or not row["strategy"].startswith("uniform"), row # a hole has no line
-PY
+    py check_holes "$WORK/r/plots/error.csv" "$WORK/shares.csv"
     for f in error_iterative.png svd_vs_iterative_iterative.png; do [ -s "$WORK/r/plots/$f" ]; done
     "$NYSBENCH" plot "$WORK/r" cores >/dev/null
     "$NYSBENCH" plot "$WORK/r" --landmarks >/dev/null

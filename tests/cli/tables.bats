@@ -136,22 +136,7 @@ small() { # OPTIONS...
     grep -A1 '^ViT-S/14 layer 6, 2 sources$' "$WORK/table" | grep -q '^n = 257, d = 64, sources: 2, heads: 4, trials: 1$'
     "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/shares.csv"
-    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/csv" "$WORK/shares.csv" <<'PY'
-import csv, statistics, sys
-rows, table, shares = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
-for line in table:
-    if line["panel"] != "ViT-S/14 layer 6, 2 sources":
-        continue
-    errors = [float(r["error"]) for r in rows if r["strategy"] == line["strategy"] and "permute=false" in r["problem"]
-              and "max_n=all" in r["problem"] and r["model"].startswith("ViT")]
-    assert len(errors) == 4 and line["problem"] == ""
-    assert abs(statistics.median(errors) - float(line["median"])) < 1e-15
-of = {(r["problem"], r["head"], r["strategy"][:6]): float(r["error"]) for r in rows if r["model"].startswith("ViT")
-      and "permute=false" in r["problem"] and "max_n=all" in r["problem"]}
-ratios = [x / of[p, h, "unifor"] for (p, h, s), x in of.items() if s == "kmeans"]
-line, = (l for l in shares if l["panel"] == "ViT-S/14 layer 6, 2 sources" and l["strategy"].startswith("kmeans"))
-assert len(ratios) == 4 and abs(statistics.median(ratios) - float(line["error_relative"])) < 1e-14, (ratios, line)
-PY
+    py check_panels "$WORK/r/rows.csv" "$WORK/csv" "$WORK/shares.csv"
 }
 
 @test "what compares trials takes time by their number, not by its square" { # which is minutes, instead of a second each

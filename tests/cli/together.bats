@@ -54,20 +54,7 @@ or_all() { # WORD WORD: the second with TOGETHER=all
 
 # same WHOLE COUNT PART...: every measured row of each PART, at least COUNT, is WHOLE's to the last byte but for times.
 same() {
-    /usr/bin/python3 -SE - "$@" <<'PY'
-import csv, sys
-def rows(name):
-    for row in csv.DictReader(open(name + "/rows.csv", newline="")):
-        [row.pop(c) for c in ("select_s", "core_s", "forward_s", "exact_s", "experiment")]
-        if row["status"] in ("ok", "skipped", "diverged"):
-            yield tuple(row[c] for c in ("n", "kernel", "strategy", "landmarks", "pairing", "factors", "core")), row
-whole = dict(rows(sys.argv[1]))
-for name in sys.argv[3:]:
-    part = list(rows(name))
-    assert len(part) >= int(sys.argv[2]), (name, len(part))
-    bad = [(key, c, row[c], whole[key][c]) for key, row in part for c in row if row[c] != whole[key][c]]
-    assert not bad, (name, len(bad), bad[:5])
-PY
+    py compare_rows "$@"
 }
 
 measure() { # FOLDER OPTION...

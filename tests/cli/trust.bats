@@ -201,15 +201,7 @@ PY
     sent
     printf '%s\n' "problems: gaussian(n=40, d=3)" "strategies: uniform" "cores: svd" "landmarks: 4" "trials: 2" "plots: []" >"$WORK/t.yaml"
     "$NYSBENCH" run "$WORK/t.yaml" -q -o "$WORK/t" >/dev/null
-    /usr/bin/python3 - "$WORK" <<'PY'
-import sqlite3, sys
-work = sys.argv[1]
-with sqlite3.connect(work + "/t/results.sqlite") as db: # a trigger that would change what is measured
-    db.execute("CREATE TRIGGER lie AFTER UPDATE ON results BEGIN UPDATE results SET error = 7 WHERE rowid = new.rowid; END")
-with sqlite3.connect(work + "/r/results.sqlite") as db: # rows that never end
-    db.executescript("ALTER TABLE results RENAME TO kept; CREATE VIEW results AS WITH RECURSIVE n(i) AS "
-                     "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT kept.* FROM n, kept WHERE i < 0")
-PY
+    py change_store "$WORK"
     "$NYSBENCH" run "$WORK/t.yaml" -q -o "$WORK/t" --set trials=3 >/dev/null
     [ "$("$NYSBENCH" sql "$WORK/t" "SELECT count(*) FROM run WHERE error = 7 OR error IS NULL" --format csv | tail -1)" = 0 ]
     for command in status info compare export sql; do

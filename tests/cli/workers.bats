@@ -203,9 +203,5 @@ Y
     grep -q '"blas_threads": 2,$' "$WORK/r/manifest.json"
     OPENBLAS_NUM_THREADS=2 "$NYSBENCH" run "${config[@]}" --set trials=1 -q -j 2 -o "$WORK/one"
     grep -q '"blas_threads": 1,$' "$WORK/one/manifest.json"
-    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/one/rows.csv" <<'PY'
-import csv, sys
-a, b = ([float(row["error"]) for row in csv.DictReader(open(name, newline=""))] for name in sys.argv[1:])
-assert len(a) == 2 and all(abs(x - y) < 1e-9 * y for x, y in zip(a, b)), (a, b)
-PY
+    py check_threads "$WORK/r/rows.csv" "$WORK/one/rows.csv"
 }

@@ -10,6 +10,7 @@ workers; numbers in e-notation (p-values, seconds to select); and the last digit
 be one more or less, since libraries round differently on different machines. Commands of NOT_RUN are not run, with a reason;
 those of LONG, which take minutes, with --long alone, and then what their runs have in results/published is compared too.
 Exit status 1 if anything differs; the whole output is printed then."""
+
 import glob
 import os
 import re
@@ -124,8 +125,15 @@ def run_document(path, program, root, seen, long):
             # What a command exports or where it goes holds for the next one.
             script = f"{command}\nstatus=$?; env >{folder}/.env; pwd >{folder}/.pwd; exit $status"
             where = open(f"{folder}/.pwd").read().strip() if os.path.exists(f"{folder}/.pwd") else folder
-            done = subprocess.run(["bash", "-c", script], cwd=where, env=shell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  stdin=subprocess.DEVNULL, text=True)
+            done = subprocess.run(
+                ["bash", "-c", script],
+                cwd=where,
+                env=shell,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                text=True,
+            )
             shell = dict(line.split("=", 1) for line in open(f"{folder}/.env").read().split("\n") if "=" in line)
             actual = done.stdout.rstrip("\n").split("\n") if done.stdout.strip() else []
             missing = first_missing([plain(x, folder) for x in expected], [plain(x, folder) for x in actual])
@@ -146,7 +154,11 @@ def main(arguments):
             if re.search(r"^    \$ ", file.read(), re.M):
                 mistakes.append(f"{path}: a session that is no ```console block: nothing runs it")
     left = [*NOT_RUN, *([] if long else LONG)]
-    mistakes += [f"sessions.py: '{command}' is not run, and no document has it" for command in [*NOT_RUN, *LONG] if command not in seen]
+    mistakes += [
+        f"sessions.py: '{command}' is not run, and no document has it"
+        for command in [*NOT_RUN, *LONG]
+        if command not in seen
+    ]
     print("\n".join(mistakes) if mistakes else f"{len(seen)} commands, of which {len(left)} were not run")
     return bool(mistakes)
 

@@ -8,6 +8,7 @@ An attention with PART in its spec does what FAULT says in place of an answer: r
 empty, skip, diverge; a spec with `streamed` has no effect. `describe=FAULT` and `heads=FAULT` do it for these questions;
 describe=twice names a source twice, heads=short writes a head too few, heads=none no file, heads=nan a NaN; heads=told names
 the file in an error. length=N is the tokens of a source."""
+
 import array
 import json
 import os
@@ -84,7 +85,9 @@ def answer(n, faults, question):
             return misbehave(fault)
     asked = [question[key] for key in ("source", "layers", "attention", "seed", "trial")]
     exact = "streamed" in spec
-    return {name: 0.0 if exact else hashed(name, *asked) for name in ("model_error", "layer_error", "embedding_distance")}
+    return {
+        name: 0.0 if exact else hashed(name, *asked) for name in ("model_error", "layer_error", "embedding_distance")
+    }
 
 
 def main(*words):

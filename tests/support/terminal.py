@@ -7,6 +7,7 @@ or breaks those that are too long for good (the default). The actions are done o
 drawings are there or a line has the text. ACTION is size=COLUMNSxROWS, late=COLUMNSxROWS (while what was drawn for the old size is on
 its way), signal=NUMBER, stop (until signal=18), type=TEXT (^C for the key), touch=FILE or show, which prints the screen behind a
 line "---". The log says of each drawing when it was. Exit status: the command's."""
+
 import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 
 

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tests/cli/compare.bats asks in Python: for_compare.py FUNCTION ARGUMENT..."""
+import json
+import sqlite3
+import sys
+
+
+def check_wins(json_path):
+    error, cosine = (json.load(open(json_path + metric)) for metric in ("error", "cosine"))
+    assert all(x[0] == "undecided" or x[:3] == y[:3] for x, y in zip(error, cosine)), (error, cosine)
+    assert error[0] == ["better", 1.0, True, 8] and cosine[0] == ["better", 1.0, True, 0], (error, cosine)
+
+
+def change_build(store):
+    with sqlite3.connect(store) as db:
+        db.execute("INSERT INTO manifests SELECT 99, 'other', 'other', text FROM manifests LIMIT 1")
+        db.execute("UPDATE results SET manifest = 99 WHERE strategy LIKE 'kmeans%'")
+
+
+globals()[sys.argv[1]](*sys.argv[2:])
