@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""undisturbed.py PROGRAM FOLDER [PART...] - whatever is done to a run, its rows end up as those of a run that was left alone.
+"""undisturbed.py PROGRAM FOLDER [PART...] - whatever is done to a run, its rows end up as those of a run that was left
+alone.
 
-    kills    the run, a worker, a plug-in's call, all of them and the programs, the whole group, and a worker's successor too, at random moments
-    faults   SIGKILL, ENOSPC and EIO at each operation on a file of the run (strace, with --inject)
-    torn     the store as a power loss leaves it: of what was not synced, any sectors, or none
+    kills    the run, a worker, a plug-in's call, all of them and the programs, the whole group, and a worker's
+    successor too, at random moments faults   SIGKILL, ENOSPC and EIO at each operation on a file of the run (strace,
+    with --inject) torn     the store as a power loss leaves it: of what was not synced, any sectors, or none
     hostile  strategies and commands that harm whoever they can, among others that do not
 
-Counts come from the environment: KILLS (1000 for all that there is to see), FAULTS (0: all of them), TORN (500), HOSTILE (0: all).
-Prints a line a part; exit status 1 where rows were lost, doubled or changed, or a process or file was left. SEED repeats the choices."""
+Counts come from the environment: KILLS (1000 for all that there is to see), FAULTS (0: all of them), TORN (500),
+HOSTILE (0: all). Prints a line a part; exit status 1 where rows were lost, doubled or changed, or a process or file was
+left. SEED repeats the choices."""
 import ast, collections, json, os, random, re, shutil, signal, sqlite3, subprocess, sys, time
 
 PROGRAM, WORK = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
@@ -33,7 +35,9 @@ def write(name, text):
 
 def experiment(name, strategies, trials, problems='gaussian(n=[40, 60], d=4)', cores="[svd, iterative]"):
     path = f"{WORK}/{name}.yaml"
-    write(path, json.dumps({"problems": problems, "strategies": strategies, "cores": ["svd", "iterative"], "landmarks": 3, "trials": trials,
+    write(path,
+          json.dumps({"problems": problems, "strategies": strategies, "cores": ["svd", "iterative"], "landmarks": 3,
+                      "trials": trials,
                             "metrics": "error", "plots": []}))
     return path
 
@@ -43,7 +47,8 @@ def words(config, folder, *more):
 
 
 def run(config, folder, *more, timeout=300):
-    return subprocess.run(words(config, folder, *more), env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    return subprocess.run(words(config, folder, *more), env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=timeout)
 
 
 IDENTITY = "problem head kernel trial n d strategy landmarks pairing factors core rows engine precision".split()
@@ -109,7 +114,8 @@ def nothing_left(what, *folders):
     end = time.monotonic() + 20
     while (processes() or os.listdir(TMP)) and time.monotonic() < end:
         time.sleep(0.02)
-    files = os.listdir(TMP) + [name for folder in folders for _, _, names in os.walk(folder) for name in names if name.endswith((".tmp", "-journal"))]
+    files = os.listdir(TMP) + [name for folder in folders for _, _,
+                               names in os.walk(folder) for name in names if name.endswith((".tmp", "-journal"))]
     there = processes()
     left["processes"] += len(there)
     left["files"] += len(files)
@@ -152,7 +158,8 @@ GOOD_PICKS = f"cp '{WORK}/picks.npy' picks.npy"
 def make_picks():
     header = str({"descr": "<i8", "fortran_order": False, "shape": (3,)}).ljust(117) + "\n"
     with open(WORK + "/picks.npy", "wb") as out:
-        out.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + b"".join(i.to_bytes(8, "little") for i in range(3)))
+        out.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() +
+                  b"".join(i.to_bytes(8, "little") for i in range(3)))
 
 
 def attack(running, pick):
@@ -187,15 +194,17 @@ def attack(running, pick):
 
 def build(plugin):
     shared, root = f"{WORK}/{plugin}.so", os.path.dirname(os.path.abspath(__file__)) + "/.."
-    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-Istrategies", "-w", "-shared", "-fPIC", f"tests/cli/plugins/{plugin}.c", "-o", shared, "-lm"],
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-Istrategies", "-w", "-shared", "-fPIC",
+                    f"tests/cli/plugins/{plugin}.c", "-o", shared, "-lm"],
                    cwd=root, check=True)
     return shared
 
 
 def hurt(row):
-    """Whether a kill shows in the row. A program has the command line of its worker until it is executed, and may be hit
-    as a call then."""
-    return row["status"] == "crashed" or (row["status"] == "failed" and row["reason"].endswith("killed by signal 9 (Killed)"))
+    """Whether a kill shows in the row. A program has the command line of its worker until it is executed, and may be
+    hit as a call then."""
+    return row["status"] == "crashed" or (row["status"] == "failed"
+                                          and row["reason"].endswith("killed by signal 9 (Killed)"))
 
 
 def kills():
@@ -209,7 +218,8 @@ def kills():
         folder, before = f"{WORK}/cut{store}", {}
         store += 1
         while True:
-            running = subprocess.Popen(words(config, folder, "-j", "2", *options), env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            running = subprocess.Popen(words(config, folder, "-j", "2", *options), env=ENV, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True)
             ended = False
             while done < COUNT["KILLS"] and not ended:
@@ -236,14 +246,17 @@ def kills():
         shutil.rmtree(folder)
     if lost:
         fail(f"{lost} rows were lost by kills")
-    print(f"kills: {done} ({', '.join(f'{n} {what}' for what, n in sorted(hit.items()))}): {lost} of {len(expected) * store} rows lost, {changed} changed; "
-          f"{crashed} told as crashed or killed on the way; {left['processes']} processes and {left['files']} files left", flush=True)
+    print(f"kills: {done} ({', '.join(f'{n} {what}' for what, n in sorted(hit.items()))}): {lost} of "
+          f"{len(expected) * store} rows lost, {changed} changed; "
+          f"{crashed} told as crashed or killed on the way; {left['processes']} processes and {left['files']} files "
+          f"left", flush=True)
 
 
 def trace(config, folder, *more):
     """Runs it under strace; (how it ended, its lines)."""
     log = WORK + "/strace.log"
-    done = subprocess.run(["strace", "-qq", "-y", "-o", log, *more, *words(config, folder, "-j", "1")], env=ENV, stdin=subprocess.DEVNULL,
+    done = subprocess.run(["strace", "-qq", "-y", "-o", log, *more, *words(config, folder, "-j", "1")], env=ENV,
+                          stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     return done, open(log, errors="replace").read().splitlines() if os.path.exists(log) else []
 
@@ -270,7 +283,8 @@ def faults():
         folder, what = WORK + "/faulty", f"{fault} at {call} {number}"
         done, _ = trace(config, folder, "-e", "trace=" + call, "-e", f"inject={call}:{fault}:when={number}")
         told = done.stdout.decode(errors="replace")
-        kind = "killed" if done.returncode in (-9, 137) else "told" if done.returncode in (1, 2) and "nysbench: error" in told else "done" if done.returncode == 0 else "?"
+        kind = "killed" if done.returncode in (-9, 137) else "told" if done.returncode in (1, 2) and \
+            "nysbench: error" in told else "done" if done.returncode == 0 else "?"
         ended[kind] += 1
         if kind == "?":
             fail(f"{what}: exit status {done.returncode}: {told}")
@@ -284,7 +298,8 @@ def faults():
             lost, changed = lost + lost_here, changed + changed_here
         nothing_left(what, folder)
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"faults: {len(todo)} of {3 * operations} (a SIGKILL, ENOSPC and EIO at {operations} operations): {ended['killed']} killed, {ended['told']} ended "
+    print(f"faults: {len(todo)} of {3 * operations} (a SIGKILL, ENOSPC and EIO at {operations} operations): "
+          f"{ended['killed']} killed, {ended['told']} ended "
           f"with an error, {ended['done']} went on; {lost} rows lost, {changed} changed after going on", flush=True)
 
 
@@ -409,30 +424,44 @@ def torn():
             shutil.rmtree(WORK + "/commit")
     nothing_left("power losses")
     assert durable[-1].keys() == expected.keys(), "the trace of the store is not what was written"
-    print(f"torn: {len(chosen)} stores of {len(steps)} steps and {len(commits)} commits, {unready} of them without a row: {lost} rows lost, {changed} changed after going on", flush=True)
+    print(f"torn: {len(chosen)} stores of {len(steps)} steps and {len(commits)} commits, {unready} of them without a "
+          f"row: {lost} rows lost, {changed} changed after going on", flush=True)
 
 
 COMMANDS = {
-    "exit": "exit 3", "nothing": ":", "killed": "kill -9 $$", "kills its worker": "kill -9 $PPID", "stops its worker": "kill -STOP $PPID",
+    "exit": "exit 3", "nothing": ":", "killed": "kill -9 $$", "kills its worker": "kill -9 $PPID",
+    "stops its worker": "kill -STOP $PPID",
     "hangs up its worker": "kill -HUP $PPID",
-    "terminates its group": "kill 0", "interrupts its worker": "kill -INT $PPID", "segfault": "kill -SEGV $$", "its worker's segfault": "kill -SEGV $PPID",
+    "terminates its group": "kill 0", "interrupts its worker": "kill -INT $PPID", "segfault": "kill -SEGV $$",
+    "its worker's segfault": "kill -SEGV $PPID",
     "daemon": f"setsid sh -c 'trap \"\" HUP TERM; {SLEEPER} & exec {SLEEPER}' </dev/null >/dev/null 2>&1 &",
-    "fifty children": f"for i in $(seq 50); do {SLEEPER} & done", "a child that breeds": f"(while :; do {SLEEPER} & sleep 0.05; done) &",
+    "fifty children": f"for i in $(seq 50); do {SLEEPER} & done",
+    "a child that breeds": f"(while :; do {SLEEPER} & sleep 0.05; done) &",
     "hangs": f"exec {SLEEPER}", "deaf": f"trap '' TERM HUP INT; {SLEEPER}; {SLEEPER}",
-    "no folder": 'd=$PWD; cd /; rm -rf "$d"', "link for a folder": 'd=$PWD; cd /; rm -rf "$d"; ln -s / "$d"', "file for a folder": 'd=$PWD; cd /; rm -rf "$d"; echo x >"$d"',
-    "folder moved": 'mv "$PWD" "$PWD.moved"', "closed folder": "mkdir a; touch a/b; chmod 000 a .", "links": "ln -s / root; ln -s . loop; ln -s ../.. up",
-    "deep folder": "i=0; while [ $i -lt 400 ]; do mkdir d && cd d && i=$((i + 1)); done", "many files": "seq 2000 | xargs touch",
-    "odd names": "touch -- -rf \"$(printf 'a\\nb')\" \"$(printf 'caf\\351')\"", "pipe for stderr": "rm stderr.txt; mkfifo stderr.txt; exit 3",
-    "folder for stderr": "rm stderr.txt; mkdir stderr.txt; exit 3", "link for stderr": "rm stderr.txt; ln -s /dev/zero stderr.txt; exit 3",
-    "much on stderr": "head -c 3000000 /dev/urandom >&2; exit 3", "escapes on stderr": "printf 'caf\\351 \\033[31m\\007' >&2; exit 3",
-    "pipe for picks": "mkfifo picks.npy", "folder for picks": "mkdir picks.npy", "endless picks": "ln -s /dev/zero picks.npy", "picks are a terminal": "ln -s /dev/tty picks.npy",
-    "no picks inside": ": >picks.npy", "random picks": "head -c 200 /dev/urandom >picks.npy", "huge picks": "truncate -s 1T picks.npy",
-    "cut picks": f"head -c 130 '{WORK}/picks.npy' >picks.npy", "locks": "chmod 000 points.npy request.json; : >lock; exec 9<lock; flock 9; exit 3",
+    "no folder": 'd=$PWD; cd /; rm -rf "$d"', "link for a folder": 'd=$PWD; cd /; rm -rf "$d"; ln -s / "$d"',
+    "file for a folder": 'd=$PWD; cd /; rm -rf "$d"; echo x >"$d"',
+    "folder moved": 'mv "$PWD" "$PWD.moved"', "closed folder": "mkdir a; touch a/b; chmod 000 a .",
+    "links": "ln -s / root; ln -s . loop; ln -s ../.. up",
+    "deep folder": "i=0; while [ $i -lt 400 ]; do mkdir d && cd d && i=$((i + 1)); done",
+    "many files": "seq 2000 | xargs touch",
+    "odd names": "touch -- -rf \"$(printf 'a\\nb')\" \"$(printf 'caf\\351')\"",
+    "pipe for stderr": "rm stderr.txt; mkfifo stderr.txt; exit 3",
+    "folder for stderr": "rm stderr.txt; mkdir stderr.txt; exit 3",
+    "link for stderr": "rm stderr.txt; ln -s /dev/zero stderr.txt; exit 3",
+    "much on stderr": "head -c 3000000 /dev/urandom >&2; exit 3",
+    "escapes on stderr": "printf 'caf\\351 \\033[31m\\007' >&2; exit 3",
+    "pipe for picks": "mkfifo picks.npy", "folder for picks": "mkdir picks.npy",
+    "endless picks": "ln -s /dev/zero picks.npy", "picks are a terminal": "ln -s /dev/tty picks.npy",
+    "no picks inside": ": >picks.npy", "random picks": "head -c 200 /dev/urandom >picks.npy",
+    "huge picks": "truncate -s 1T picks.npy",
+    "cut picks": f"head -c 130 '{WORK}/picks.npy' >picks.npy",
+    "locks": "chmod 000 points.npy request.json; : >lock; exec 9<lock; flock 9; exit 3",
 }
 
 
 def strategies(*options):
-    listed = subprocess.run([PROGRAM, "list", "strategies", *options], env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode()
+    listed = subprocess.run([PROGRAM, "list", "strategies", *options], env=ENV, stdout=subprocess.PIPE,
+                            check=True).stdout.decode()
     return [line.split()[0] for line in listed.splitlines() if line]
 
 
@@ -451,7 +480,8 @@ def hostile():
     if COUNT["HOSTILE"]:
         acts = random.sample(acts, min(COUNT["HOSTILE"], len(acts)))
     for name, options, strategy in acts:
-        config, folder = experiment("act", [innocents[0], strategy, *innocents[1:]], 2, "gaussian(n=40, d=4)"), WORK + "/act"
+        config, folder = experiment("act", [innocents[0], strategy, *innocents[1:]], 2,
+                                    "gaussian(n=40, d=4)"), WORK + "/act"
         try:
             done = run(config, folder, "-j", "2", "--timeout", "2", "--memory", "400M", *options, timeout=120)
         except subprocess.TimeoutExpired:
@@ -469,7 +499,8 @@ def hostile():
             fail(f"{name}: {len(got)} rows")
         nothing_left(name, folder)
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"hostile: {len(acts)} acts: {lost} rows of others lost, {changed} changed; their own are {dict(told)}; {left['processes']} processes and {left['files']} files left", flush=True)
+    print(f"hostile: {len(acts)} acts: {lost} rows of others lost, {changed} changed; their own are {dict(told)}; "
+          f"{left['processes']} processes and {left['files']} files left", flush=True)
 
 
 def main():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a call from Python takes beyond the work, as CSV: calls.py
 
-Layers are so small that the call is much of it. Medians over calls, made in turn in blocks: `seconds` of the call, `c_s` of
-the C function alone, called with prepared arguments, `beyond_s` the difference, and `work_s` what the library says that the
-pass or the strategy took within.
+Layers are so small that the call is much of it. Medians over calls, made in turn in blocks: `seconds` of the call,
+`c_s` of the C function alone, called with prepared arguments, `beyond_s` the difference, and `work_s` what the library
+says that the pass or the strategy took within.
 """
 import ctypes
 import statistics
@@ -46,8 +46,10 @@ def attention(spec, shape):
         opened(q, k, v, out)
         within.append(opened.cost.seconds)
 
-    function, method, c, _ = in_turns(lambda: nysbench.attention(q, k, v, spec, threads=1, out=out), lambda: opened(q, k, v, out),
-                                      lambda: library.nysbench_attention_forward(opened._inner.pointer, *addresses), timed)
+    function, method, c, _ = in_turns(lambda: nysbench.attention(q, k, v, spec, threads=1, out=out),
+                                      lambda: opened(q, k, v, out),
+                                      lambda: library.nysbench_attention_forward(opened._inner.pointer, *addresses),
+                                      timed)
     for name, seconds in (("attention", function), ("Attention", method)):
         show(name, spec, shape, seconds, c, statistics.median(within))
 

@@ -3,8 +3,9 @@
 
 usage: coverage.py FILE.safetensors[:HEAD]...
 
-On each head (all of a file's, without :HEAD), without its mask, for three choices of landmarks, the shares of all rows in |S - F X B|^2 and
-|S|^2 (X by six steps) are computed once, and 4000 samples of k rows drawn from them. Prints CSV: the share of samples in which
+On each head (all of a file's, without :HEAD), without its mask, for three choices of landmarks, the shares of all rows
+in |S - F X B|^2 and |S|^2 (X by six steps) are computed once, and 4000 samples of k rows drawn from them. Prints CSV:
+the share of samples in which
     error +- 1.96 error_se                          (plain)
     error * exp(+- 1.96 error_se / error)           (log)
     error +- t error_se, t Student's for k - 1 rows (student)
@@ -26,7 +27,8 @@ def load(path):
         (size,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(size))
         data = file.read()
-    q, k = (np.frombuffer(data[slice(*header[name]["data_offsets"])], dtype={"F16": "<f2", "F32": "<f4"}[header[name]["dtype"]])
+    q, k = (np.frombuffer(data[slice(*header[name]["data_offsets"])],
+                          dtype={"F16": "<f2", "F32": "<f4"}[header[name]["dtype"]])
             .reshape(header[name]["shape"]).astype(float) for name in "qk")
     return q, np.repeat(k, len(q) // len(k), axis=0)
 
@@ -80,10 +82,12 @@ def main():
                 for size in (size for size in SIZES if 2 * size <= len(a)):
                     e, se = estimates(a, b, size, rng)
                     t = stats.t.ppf(0.975, size - 1)
-                    held = [np.mean(np.abs(e - truth) <= 1.96 * se), np.mean(np.abs(np.log(truth / e)) <= 1.96 * se / e),
+                    held = [np.mean(np.abs(e - truth) <= 1.96 * se),
+                            np.mean(np.abs(np.log(truth / e)) <= 1.96 * se / e),
                             np.mean(np.abs(e - truth) <= t * se), np.mean(np.abs(np.log(truth / e)) <= 2.5 * se / e),
                             np.mean(e + 1.96 * se < truth), np.mean(e - 1.96 * se > truth)]
-                    print(f"{path.split('/')[-1]},{h},{len(a)},{strategy},{m},{size}," + ",".join(f"{share:.3f}" for share in held), flush=True)
+                    print(f"{path.split('/')[-1]},{h},{len(a)},{strategy},{m},{size}," +
+                          ",".join(f"{share:.3f}" for share in held), flush=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
 # Quantiles of 97.5 % of the t distribution, by degrees of freedom (R: qt(0.975, 1:9)).
 T = (12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216)
 EXACT = ("cudnn", "flash", "efficient")
-COLUMNS = ("what", "n", "heads", "attention", "ms", "times_as_fast", "mib", "cosine", "error", "low", "high", "mean", "p90",
+COLUMNS = ("what", "n", "heads", "attention", "ms", "times_as_fast", "mib", "cosine", "error", "low", "high", "mean",
+           "p90",
            "most", "photographs")
 
 

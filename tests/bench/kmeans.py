@@ -9,7 +9,8 @@ import csv, os, subprocess, sys
 import numpy as np
 
 program, folder = sys.argv[1:]
-HEADS = ["minilm_us-constitution_n512_L3", "smollm2_opticks_n1024_L15", "vit_astronaut_n257_L6", "whisper_librivox-sense_n1500_L3"]
+HEADS = ["minilm_us-constitution_n512_L3", "smollm2_opticks_n1024_L15", "vit_astronaut_n257_L6",
+         "whisper_librivox-sense_n1500_L3"]
 CONFIG = """trials: 5
 landmarks: [8, 16, 32, 64]
 problems: [%s]
@@ -39,7 +40,8 @@ def groups(x, centres):
 
 
 def fixed_point(x, centres):
-    """The centres where Lloyd's iteration ends, and how many iterations that takes; a cluster that loses its last token keeps its centre."""
+    """The centres where Lloyd's iteration ends, and how many iterations that takes; a cluster that loses its last token
+    keeps its centre."""
     found, count = groups(x, centres), 0
     while True:
         moved = np.array([x[found == j].mean(0) if (found == j).any() else centres[j] for j in range(len(centres))])
@@ -69,5 +71,6 @@ for row in csv.DictReader(open(os.path.join(picks, "index.csv"), newline="")):
 print("m,picks,no fixed point,more iterations: median,most,error ratio: p10,p50,p90,geometric mean")
 for m, r in [*ratios.items(), ("all", sum(ratios.values(), []))]:
     counts = np.array(more.get(m, sum(more.values(), [])))
-    print(",".join([str(m), str(len(r)), f"{(counts > 0).mean():.2f}", f"{np.median(counts[counts > 0]):.0f}", str(counts.max()),
+    print(",".join([str(m), str(len(r)), f"{(counts > 0).mean():.2f}", f"{np.median(counts[counts > 0]):.0f}",
+                    str(counts.max()),
                     *(f"{x:.3f}" for x in np.percentile(r, [10, 50, 90])), f"{np.exp(np.mean(np.log(r))):.4f}"]))

@@ -208,7 +208,8 @@ def write_config(folder, sweep, n, trials):
 def nysbench(program, config, out, threads):
     """Seconds of the whole process."""
     began = time.perf_counter()
-    subprocess.run([program, "run", config, "--quiet", "--fresh", "--jobs", str(threads), "--out", out], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "run", config, "--quiet", "--fresh", "--jobs", str(threads), "--out", out], check=True,
+                   stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
 
 
@@ -228,7 +229,8 @@ def exported(program, out, folder):
             which = row["head"], row["trial"]
             if which not in heads:
                 heads[which] = tuple(np.load(os.path.join(where, name + ".npy")) for name in "qk")
-            pair = (landmarks_of(os.path.join(where, f"{row['picks']}-{side}.npy"), x) for side, x in zip(("queries", "keys"), heads[which]))
+            pair = (landmarks_of(os.path.join(where, f"{row['picks']}-{side}.npy"), x) for side,
+                    x in zip(("queries", "keys"), heads[which]))
             picks.append((which, row["strategy"], int(row["landmarks"]), *pair))
     return heads, picks
 
@@ -278,7 +280,8 @@ def main():
              "versions": ", ".join(sorted({xp.version for xp in libraries}) + [f"python {platform.python_version()}"]),
              "command": "make bench"}
     out_rows, bad = [], False
-    print(f"{'sweep':6} {'n':>5} {'trials':>6} {'peer':9} {'peer s':>8} {'of it SVD':>9} {'nysbench s':>10} {'ratio':>6} {'least':>6} {'most':>6} {'agree':>8}")
+    print(f"{'sweep':6} {'n':>5} {'trials':>6} {'peer':9} {'peer s':>8} {'of it SVD':>9} {'nysbench s':>10} "
+          f"{'ratio':>6} {'least':>6} {'most':>6} {'agree':>8}")
     for sweep, n in cases:
         count = {"card": 8 if n <= 2048 else 2, "pinv": 2, "real": 1}[sweep]
         with tempfile.TemporaryDirectory() as folder:
@@ -289,15 +292,19 @@ def main():
             trials = list(heads.values())
             bad = bad or not worst <= 1
             for xp in libraries:
-                turns = [(nysbench(o.nysbench, config, run, o.threads), *peer(xp, trials, sweep)) for _ in range(o.repeat)]
+                turns = [(nysbench(o.nysbench, config, run, o.threads), *peer(xp, trials, sweep))
+                         for _ in range(o.repeat)]
                 own_s, peer_s, svd_s = (statistics.median(times) for times in zip(*turns))
                 ratios = sorted(turn[1] / turn[0] for turn in turns)
                 ratio = statistics.median(ratios)
-                out_rows.append({"sweep": sweep, "n": n, "trials": len(trials), "peer": xp.name, "peer_s": f"{peer_s:.3f}", "peer_svd_s": f"{svd_s:.3f}",
+                out_rows.append({"sweep": sweep, "n": n, "trials": len(trials), "peer": xp.name,
+                                 "peer_s": f"{peer_s:.3f}", "peer_svd_s": f"{svd_s:.3f}",
                                  "nysbench_s": f"{own_s:.3f}", "ratio": f"{ratio:.1f}",
                                  "ratio_least": f"{ratios[0]:.1f}", "ratio_most": f"{ratios[-1]:.1f}",
-                                 "largest_difference_over_allowed": f"{worst:.2g}", "largest_relative_difference": f"{relative:.2g}", **facts})
-                print(f"{sweep:6} {n:5} {len(trials):6} {xp.name:9} {peer_s:8.2f} {svd_s:9.2f} {own_s:10.2f} {ratio:6.1f} {ratios[0]:6.1f} {ratios[-1]:6.1f} {relative:8.1g}", flush=True)
+                                 "largest_difference_over_allowed": f"{worst:.2g}",
+                                 "largest_relative_difference": f"{relative:.2g}", **facts})
+                print(f"{sweep:6} {n:5} {len(trials):6} {xp.name:9} {peer_s:8.2f} {svd_s:9.2f} {own_s:10.2f} "
+                      f"{ratio:6.1f} {ratios[0]:6.1f} {ratios[-1]:6.1f} {relative:8.1g}", flush=True)
     with open(o.out, "w", newline="") as file:
         writer = csv.DictWriter(file, list(out_rows[0]))
         writer.writeheader()

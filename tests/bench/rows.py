@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""rows.py NYSBENCH FOLDER [--heads N] [--sizes ROWS,...] [--repeat K] - what rows cost beside their measurement, as CSV.
+"""rows.py NYSBENCH FOLDER [--heads N] [--sizes ROWS,...] [--repeat K] - what rows cost beside their measurement, as
+CSV.
 
     heads  a study of 10,000 small heads, each drawn anew (n = 128, d = 32, m = 8, 16, 32), with two workers
     store  as many rows as --sizes says, of heads so small (n = 8) that little but the row is left: the run, the same
            command again with nothing left to do, and what is made of the rows
 
 `seconds` is the median over --repeat calls (one above 100,000 rows) of the whole program's wall-clock time, with the
-least and the most; `cpu_us` its CPU time for a row in microseconds, of all its processes; `worker_share` the part of that
-which workers (and, in `plot` and `report`, gnuplot) took, and not the process that plans, stores and prints; `peak_mib`
-the memory of the largest process.
+least and the most; `cpu_us` its CPU time for a row in microseconds, of all its processes; `worker_share` the part of
+that which workers (and, in `plot` and `report`, gnuplot) took, and not the process that plans, stores and prints;
+`peak_mib` the memory of the largest process.
 FOLDER is for the runs: two gigabytes for a million rows.
 """
 import argparse
@@ -100,7 +101,8 @@ def store(program, folder, rows, repeat):
     run_steps("store", program, config, out, rows, repeat)
     for step in (["export"], ["compare"], ["table", "errors"], ["plot", "error"], ["report"]):
         measure("store", step[0], rows, repeat, [program, step[0], out, *step[1:]])
-    measure("store", "merge", rows, repeat, [program, "merge", "-q", merged, out], lambda: shutil.rmtree(merged, ignore_errors=True))
+    measure("store", "merge", rows, repeat, [program, "merge", "-q", merged, out],
+            lambda: shutil.rmtree(merged, ignore_errors=True))
     shutil.rmtree(out)
     shutil.rmtree(merged)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""selection.py NYSBENCH FOLDER - how long strategies take to select landmarks, on heads drawn with a sink, d = 64: medians of
-select_s over five trials in one process, and the median ratio to kmeans(restarts=4) in the same trial. Prints CSV."""
+"""selection.py NYSBENCH FOLDER - how long strategies take to select landmarks, on heads drawn with a sink, d = 64:
+medians of select_s over five trials in one process, and the median ratio to kmeans(restarts=4) in the same trial.
+Prints CSV."""
 import csv
 import os
 import statistics
@@ -23,7 +24,8 @@ plots: []
 os.makedirs(folder, exist_ok=True)
 with open(os.path.join(folder, "select.yaml"), "w") as out:
     out.write(CONFIG)
-subprocess.run([program, "run", os.path.join(folder, "select.yaml"), "-q", "-j", "1", "--out", os.path.join(folder, "run")], check=True,
+subprocess.run([program, "run", os.path.join(folder, "select.yaml"), "-q", "-j", "1", "--out",
+                os.path.join(folder, "run")], check=True,
                stdout=subprocess.DEVNULL)
 seconds, labels = {}, {}
 with open(os.path.join(folder, "run", "rows.csv"), newline="") as rows:

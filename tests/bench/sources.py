@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """sources.py NYSBENCH HEADS FOLDER [STRATEGY]... - strategies (profile) against kmeans(restarts=4) on all .safetensors
-files of the folder HEADS, without causal masks, by `nysbench compare`. FOLDER is for the run. Prints CSV: a line for each
-core, model and m, and for m = all, which is 8 to 32: with 64 landmarks profile has seen the rows that it is judged on.
-`unseen`: the ratio over the rows that neither strategies nor cores have looked at. `kind`: all, or `untuned`, the sources
-that no setting of profile was chosen on, but for the least number of rows, which was chosen on all of Whisper's: its
-lines for m = 8 are not held out."""
+files of the folder HEADS, without causal masks, by `nysbench compare`. FOLDER is for the run. Prints CSV: a line for
+each core, model and m, and for m = all, which is 8 to 32: with 64 landmarks profile has seen the rows that it is judged
+on. `unseen`: the ratio over the rows that neither strategies nor cores have looked at. `kind`: all, or `untuned`, the
+sources that no setting of profile was chosen on, but for the least number of rows, which was chosen on all of
+Whisper's: its lines for m = 8 are not held out."""
 import csv
 import glob
 import os
@@ -56,7 +56,8 @@ def untuned(folder):
 
 def compare(program, folder, *options):
     """{(method, core, model, m): line}"""
-    text = subprocess.run([program, "compare", folder, "--confounded", "pairing", "--confounded", "rows_seen", "--format",
+    text = subprocess.run([program, "compare", folder, "--confounded", "pairing", "--confounded", "rows_seen",
+                           "--format",
                            "csv", "--resamples", "0", *options], check=True, capture_output=True, text=True).stdout
     return {(r["method"], r["core"].split("(")[0], r["model"], r["landmarks"]): r
             for r in csv.DictReader(text.splitlines())}

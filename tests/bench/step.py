@@ -31,7 +31,8 @@ def numpy_step(q, k, v, t):
 def main():
     print("n,attention,step_ms,times_as_fast,times_as_fast_as_numpy")
     for n, specs in SPECS.items():
-        q, k, v = (np.random.default_rng(n).standard_normal((h, n, D), np.float32) for h in (HEADS, KEY_HEADS, KEY_HEADS))
+        q, k, v = (np.random.default_rng(n).standard_normal((h, n, D), np.float32)
+                   for h in (HEADS, KEY_HEADS, KEY_HEADS))
         steps, names = {"NumPy": lambda t: numpy_step(q, k, v, t)}, {"NumPy": "exact, NumPy", EXACT: "exact"}
         for spec in [EXACT, *specs]:
             layer = nysbench.Attention(spec, q.shape, k.shape, v.shape, causal=True, threads=1)

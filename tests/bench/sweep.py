@@ -20,7 +20,8 @@ TURNS = 15
 ONE = ["svd"]
 FORTY = [f"iterative(steps={i})" for i in range(1, 21)] + [f"svd(rcond=1e-{i})" for i in range(1, 16)] + \
         [f"tikhonov(lambda=1e-{i})" for i in (2, 4, 6, 8, 10)]
-HEADS = {257: "vit_astronaut_n257_L6", 512: "minilm_us-constitution_n512_L3", 1024: "smollm2_opticks_n1024_L15", 1500: "whisper_librivox-sense_n1500_L3"}
+HEADS = {257: "vit_astronaut_n257_L6", 512: "minilm_us-constitution_n512_L3", 1024: "smollm2_opticks_n1024_L15",
+         1500: "whisper_librivox-sense_n1500_L3"}
 
 
 def timed(*arguments):
@@ -32,7 +33,8 @@ def timed(*arguments):
 
 def measure(n, m, cores):
     """Wall seconds and rows, m landmarks on one head."""
-    seconds, out = timed("measure", "--json", "--metrics=error", "--causal=false", "--head", f"experiments/data/{HEADS[n]}.safetensors:0", "--strategy", "uniform",
+    seconds, out = timed("measure", "--json", "--metrics=error", "--causal=false", "--head",
+                         f"experiments/data/{HEADS[n]}.safetensors:0", "--strategy", "uniform",
                          "--landmarks", str(m), *(word for core in cores for word in ("--core", core)))
     return seconds, len(out.splitlines())
 
@@ -41,8 +43,10 @@ def run(n, cores):
     """Wall seconds and rows, 8 to 64 landmarks of three strategies on random data."""
     with tempfile.TemporaryDirectory() as folder:
         quoted = ", ".join(f'"{core}"' for core in cores)
-        seconds, _ = timed("run", "experiments/01-error-vs-landmarks.yaml", "-q", "-j1", "--out", folder, "--set", "trials=1", "--set", "plots=[]",
-                           "--set", "metrics=error", "--set", f"problems=gaussian(n={n}, d=64)", "--set", "strategies=[uniform, segment_means, kmeans(restarts=4)]",
+        seconds, _ = timed("run", "experiments/01-error-vs-landmarks.yaml", "-q", "-j1", "--out", folder, "--set",
+                           "trials=1", "--set", "plots=[]",
+                           "--set", "metrics=error", "--set", f"problems=gaussian(n={n}, d=64)", "--set",
+                           "strategies=[uniform, segment_means, kmeans(restarts=4)]",
                            "--set", f"cores=[{quoted}]")
         with open(f"{folder}/rows.csv", newline="") as file:
             return seconds, sum(row["status"] == "ok" for row in csv.DictReader(file))
@@ -52,7 +56,8 @@ def compare(command, data, n, landmarks, once):
     turns = [(once(ONE), once(FORTY)) for _ in range(TURNS)]
     one, forty = (min(turn[i][0] for turn in turns) for i in (0, 1))
     low, middle, high = statistics.quantiles((b[0] / a[0] for a, b in turns), n=4)
-    print(f"{command},{data},{n},{landmarks},{turns[0][0][1]},{turns[0][1][1]},{one:.3f},{forty:.3f},{forty / one:.3f},{middle:.3f},{low:.3f},{high:.3f}", flush=True)
+    seconds = f"{one:.3f},{forty:.3f},{forty / one:.3f},{middle:.3f},{low:.3f},{high:.3f}"
+    print(f"{command},{data},{n},{landmarks},{turns[0][0][1]},{turns[0][1][1]},{seconds}", flush=True)
 
 
 print("subcommand,data,n,landmarks,rows_of_one,rows_of_forty,seconds_of_one,seconds_of_forty,ratio,median,low,high")

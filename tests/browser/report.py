@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A report in headless Chromium: nothing leaves the page, tables sort and filter, both colour schemes and narrow screens
-read well, nothing is lost without scripts or on paper. Speaks TAP: tests/browser/report.py PROGRAM FOLDER"""
+"""A report in headless Chromium: nothing leaves the page, tables sort and filter, both colour schemes and narrow
+screens read well, nothing is lost without scripts or on paper. Speaks TAP: tests/browser/report.py PROGRAM FOLDER"""
 import base64
 import json
 import os
@@ -43,7 +43,8 @@ def make_report(program, folder):
 def start_browser():
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,900"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--window-size=1200,900"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
@@ -83,7 +84,8 @@ def test_quiet(browser, page):
     assert "Does <script>document.title = 'hacked'</script> stay text?" in body
     assert "<img src=x onerror=\"document.title = 'hacked'\"> less error" in body and "<b>here</b>" in body
     assert len(browser.find_elements(By.CSS_SELECTOR, "main script, b")) == 0
-    drawn = browser.execute_script("return [...document.images].map(i => [i.src.slice(0, 19), i.complete && i.naturalWidth])")
+    drawn = browser.execute_script(
+        "return [...document.images].map(i => [i.src.slice(0, 19), i.complete && i.naturalWidth])")
     assert drawn and all(kind == "data:image/svg+xml;" and width > 100 for kind, width in drawn), drawn
 
 
@@ -124,7 +126,8 @@ def test_small_numbers(browser, _):
     """numbers with exponents, marks and brackets sort by value, and what is no number stands last"""
     script = """const table = document.createElement('table');
         table.innerHTML = '<thead><tr><th class="number">x</th></tr></thead><tbody>' +
-            ['(8.2)', '7e-13~', '-', '0.79 [0.7, 0.8]', '-3', 'infinite', '12*'].map(t => `<tr><td>${t}</td></tr>`).join('') + '</tbody>';
+            ['(8.2)', '7e-13~', '-', '0.79 [0.7, 0.8]', '-3', 'infinite', '12*']
+                .map(t => `<tr><td>${t}</td></tr>`).join('') + '</tbody>';
         document.body.append(table);
         sortRows(table, 0, 1);
         const order = [...table.tBodies[0].rows].map(row => row.textContent);
@@ -161,12 +164,14 @@ def mean_colour(text):
 def test_schemes(browser, _):
     """light on dark, or dark on light, as the reader has it; figures too"""
     for scheme in "light", "dark":
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
         style = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
         paper, ink = (mean_colour(browser.execute_script(style, "body", name)) for name in ("backgroundColor", "color"))
         turned = browser.execute_script(style, "img", "filter")
         light = scheme == "light"
-        assert (paper > LIGHT_ABOVE and ink < DARK_BELOW) if light else (paper < DARK_BELOW and ink > LIGHT_ABOVE), (paper, ink)
+        assert (paper > LIGHT_ABOVE and ink < DARK_BELOW) if light else (paper < DARK_BELOW and ink > LIGHT_ABOVE), \
+            (paper, ink)
         assert (turned == "none") == light, turned
 
 
@@ -175,7 +180,8 @@ def test_narrow(browser, _):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                             {"width": NARROW, "height": 800, "deviceScaleFactor": 1, "mobile": True})
     assert browser.execute_script("return document.documentElement.scrollWidth") == NARROW
-    assert browser.execute_script("return [...document.querySelectorAll('.table')].some(t => t.scrollWidth > t.clientWidth)")
+    assert browser.execute_script(
+        "return [...document.querySelectorAll('.table')].some(t => t.scrollWidth > t.clientWidth)")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
@@ -222,14 +228,16 @@ def test_plain(browser, page):
     with_scripts = browser.execute_script(cells)
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     browser.get("file://" + page)
-    found = browser.execute_cdp_cmd("Runtime.evaluate", {"expression": cells.removeprefix("return "), "returnByValue": True})
+    found = browser.execute_cdp_cmd("Runtime.evaluate",
+                                    {"expression": cells.removeprefix("return "), "returnByValue": True})
     assert found["result"]["value"] == with_scripts
     assert not browser.find_elements(By.CSS_SELECTOR, "input, [role=button]")
 
 
 def main():
     page = make_report(os.path.abspath(sys.argv[1]), sys.argv[2])
-    tests = [test_quiet, test_policy, test_sort, test_small_numbers, test_filter, test_schemes, test_narrow, test_paper, test_long_table,
+    tests = [test_quiet, test_policy, test_sort, test_small_numbers, test_filter, test_schemes, test_narrow, test_paper,
+             test_long_table,
              test_plain]
     browser = start_browser()
     bad = 0

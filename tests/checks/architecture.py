@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
 folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes itself by way of others. NAME_private.h is
-included by NAME*.c alone. No two types have one name. Speaks TAP; what is wrong is on standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+included by NAME*.c alone. No two types have one name. Speaks TAP; what is wrong is on standard error, FILE:LINE: and
+why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
 import glob
 import os
 import re
 import sys
 
-ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions calls layers attentions
-           conformance config run report studies api html commands main""".split()
+ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions calls layers
+           attentions conformance config run report studies api html commands main""".split()
 GENERATED = {"build.h"}  # build/
 OTHERS = {"src/report/claim_lines.c"}  # reads the private header of claim_units
 
@@ -77,8 +78,10 @@ def private(edges):
 def types():
     """(name, file, line) of every type nb_... that a typedef or a tag defines."""
     for path in sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")):
-        text = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", "", comment[0]), open(path, encoding="utf-8").read(), flags=re.S)
-        for found in re.finditer(r"^\} (nb_\w+);|^(?:struct|union|enum) (nb_\w+) \{|^typedef .*[^\n{]\b(nb_\w+)(?:;|\()", text, re.M):
+        text = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", "", comment[0]),
+                      open(path, encoding="utf-8").read(), flags=re.S)
+        for found in re.finditer(
+                r"^\} (nb_\w+);|^(?:struct|union|enum) (nb_\w+) \{|^typedef .*[^\n{]\b(nb_\w+)(?:;|\()", text, re.M):
             if not re.match(r"typedef (struct|union) \w+ \w+;", found[0]):
                 yield found[1] or found[2] or found[3], path, text.count("\n", 0, found.start()) + 1
 

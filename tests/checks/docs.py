@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs.py PROGRAM [FOLDER] - what is wrong in README.md and docs/*.md of a folder, a line each; exit status 1 if anything is.
+"""docs.py PROGRAM [FOLDER] - what is wrong in README.md and docs/*.md of a folder, a line each; exit status 1 if
+anything is.
 
-Links must lead to a file or a heading. In code, spans and blocks alike, `nysbench WORD` must be a command and its --options
-the command's, `make WORD` a target, `name(option=...)` a component with that option, and a path of the tree a file. In
-blocks the program is ./nysbench, as in a checkout. A word in a code span that has an underscore must be a word of the program's: a key, or one that its help has, or a name of its sources. The
-keys in the table of docs/config.md are those of the program; the files of docs/developing.md have the functions that it names."""
+Links must lead to a file or a heading. In code, spans and blocks alike, `nysbench WORD` must be a command and its
+--options the command's, `make WORD` a target, `name(option=...)` a component with that option, and a path of the tree a
+file. In blocks the program is ./nysbench, as in a checkout. A word in a code span that has an underscore must be a word
+of the program's: a key, or one that its help has, or a name of its sources. The keys in the table of docs/config.md are
+those of the program; the files of docs/developing.md have the functions that it names."""
 import glob, os, re, subprocess, sys, tempfile
 
 program, root = os.path.realpath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "."
@@ -19,7 +21,8 @@ def says(*arguments):
 # What there is.
 commands = set(re.findall(r"^  ([a-z]+) ", says("--help"), re.M))
 options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says(c, "--help"))) for c in commands}
-targets = set(re.findall(r"^([a-z0-9-]+):", " ".join(map(lambda f: open(f).read(), ["Makefile", *glob.glob("src/make/*.mk")])), re.M))
+targets = set(re.findall(r"^([a-z0-9-]+):",
+                         " ".join(map(lambda f: open(f).read(), ["Makefile", *glob.glob("src/make/*.mk")])), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)
 components = {}
 for name, text in zip(parts[1::2], parts[2::2]):  # of all kinds that have one of this name
@@ -29,7 +32,9 @@ with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
     file.write("problems: gaussian\nstrategies: uniform\ncores: svd\nexclude: {trial: 1}\nblocks: [{landmarks: 8}]\n")
     file.flush()
     keys = set(re.findall(r"^ *(?:- )?(\w+):", says("plan", "--origins", file.name), re.M))
-words = set(re.findall(r"\w+", " ".join([says("describe", "--markdown", "components"), says("describe", "--markdown", "columns"),
+words = set(re.findall(r"\w+",
+                       " ".join([says("describe", "--markdown", "components"),
+                                 says("describe", "--markdown", "columns"),
                                          says("list"), *(says(c, "--help") for c in commands)]))) | keys
 placeholders = {"name", "largest_norm", "every_kth"}
 
@@ -113,7 +118,8 @@ def check_walk(path):
 # Words with an underscore that are not the program's, and the names that its sources have.
 sources = [open(file).read() for file in glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")]
 package = "".join(open(file).read() for file in glob.glob("python/nysbench/*.py"))
-others = {"baseline_pairing", "setting_heads", "nb_strategy_mine"} | placeholders | set(re.findall(r"\b(?:nb|nysbench)_\w+", "".join(sources)))
+others = {"baseline_pairing", "setting_heads",
+          "nb_strategy_mine"} | placeholders | set(re.findall(r"\b(?:nb|nysbench)_\w+", "".join(sources)))
 others |= set(re.findall(r"^static [^(\n]*?(\w+)\(", "".join(sources), re.M))
 others |= set(re.findall(r"\w+", package))
 others |= set(re.findall(r"\w+", open("src/report/relation.h").read())) # columns of views

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""words.py [FILE.md...] - sentences that readers stumble over, a line each; by default of README.md and docs/*.md, without
-the pages that the program writes. Exit status 1 if there are any.
+"""words.py [FILE.md...] - sentences that readers stumble over, a line each; by default of README.md and docs/*.md,
+without the pages that the program writes. Exit status 1 if there are any.
 
-Found are: sentences, up to a semicolon, of more than 35 words; more than two numbers with intervals in a sentence, which
-belong into a table;
+Found are: sentences, up to a semicolon, of more than 35 words; more than two numbers with intervals in a sentence,
+which belong into a table;
 and phrases that readers had to read twice, each with what to write instead. Code, tables and headings are not read."""
 import glob
 import re

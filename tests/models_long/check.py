@@ -178,7 +178,8 @@ def check_library(name, model):
     TAP.check([answers[0], answers[1]["sources"], answers[2].keys()] == [{"ready": 1}, model.sources, wide.keys()],
               f"{name}: the server answers", (done.stdout, done.stderr))
     # Its NumPy may be another one, whose sums are rounded in another order.
-    TAP.close(f"{name}: the server says the same", np.array(list(answers[2].values())), np.array(list(wide.values())), 1e-4)
+    TAP.close(f"{name}: the server says the same", np.array(list(answers[2].values())), np.array(list(wide.values())),
+              1e-4)
 
 
 def main():

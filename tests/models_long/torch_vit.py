@@ -59,7 +59,8 @@ def check_model(numpy_model, model):
             for part, x in zip(PARTS, seen[layer]):
                 TAP.close(f"{source} layer {layer}: {part}", x[at].numpy(), truth[part], ROUNDING)
     picked = dict(vit_torch.layer_heads(model, pixels, [0, 6]))
-    TAP.check(list(picked) == [0, 6] and all(torch.equal(x, y) for layer in picked for x, y in zip(picked[layer], seen[layer])),
+    TAP.check(list(picked) == [0, 6] and all(torch.equal(x, y) for layer in picked for x,
+                                             y in zip(picked[layer], seen[layer])),
               "layer_heads has the same q, k and v")
     zero = model(pixels, lambda layer, q, k, v: torch.zeros_like(q))
     TAP.close("an attention that gives nothing", zero.numpy(), output.numpy(), 10, 0.1)
@@ -76,9 +77,11 @@ def check_commands(numpy_model, parameters):
     rounded = vit_torch.read_parameters(bundle)
     worst = max(float((np.abs(rounded[name] - x) - 2.0**-11 * np.abs(x)).max()) for name, x in parameters.items())
     TAP.check(rounded.keys() == parameters.keys() and worst <= 2.0**-25, "its parameters, to half precision", worst)
-    TAP.check(np.array_equal(vit_torch.read_square(vit_torch.find_photographs(bundle)[source], n), numpy_model.inputs[source]),
+    TAP.check(np.array_equal(vit_torch.read_square(vit_torch.find_photographs(bundle)[source], n),
+                             numpy_model.inputs[source]),
               "its photograph is the input that prepare.py made")
-    for name, more, bounds in (("from the packages", (), (ROUNDING, 0)), ("from the bundle", ("--bundle", bundle), (HALF, 1e-4))):
+    for name, more, bounds in (("from the packages", (), (ROUNDING, 0)),
+                               ("from the bundle", ("--bundle", bundle), (HALF, 1e-4))):
         folder = os.path.join(WORK, name)
         status, printed = command("heads", folder, *asked, "--device", "cpu", *more)
         path = os.path.join(folder, f"vit-{n}_{source}_L{layer}.safetensors")
@@ -87,7 +90,8 @@ def check_commands(numpy_model, parameters):
             TAP.close(f"{part} {name}", x, truth[part], *bounds)
     for name, words, says in (
             ("no square", ("heads", WORK, "--n", 1024, "--layers", 6, "--sources", source), "1024: expected 1 + g * g"),
-            ("no layer", ("heads", WORK, "--n", n, "--layers", 12, "--sources", source), "12: expected numbers 0 ... 11"),
+            ("no layer", ("heads", WORK, "--n", n, "--layers", 12, "--sources", source),
+             "12: expected numbers 0 ... 11"),
             ("no photograph", ("heads", WORK, *asked[:-1], "lief"), "source lief: expected one of astronaut"),
             ("not in the bundle", ("heads", WORK, *asked[:-1], "garden", "--bundle", bundle), "expected one of life")):
         status, printed = command(*words)
@@ -108,7 +112,8 @@ def main():
     pixels = numpy_model.inputs["astronaut"]
     half = vit_torch.ViT(parameters, dtype=torch.float16)(pixels[None])[0]
     TAP.check(half.dtype == torch.float16, "half precision stays so", half.dtype)
-    TAP.close("astronaut: output in half precision", half.float().numpy(), numpy_model.exact("astronaut").output, HALF, 1e-5)
+    TAP.close("astronaut: output in half precision", half.float().numpy(), numpy_model.exact("astronaut").output, HALF,
+              1e-5)
     check_commands(effect.Effects("vit-1025"), parameters)
     return TAP.finish()
 

@@ -10,8 +10,8 @@
 3. table     lists the faults that no test has found; exit status 1 if there are any.
 
 `check` only says, in TAP, whether every fault still has its place. A test is a line of tests/run.sh --list, but a bats
-file is as many tests as it has. Both coverage and run go on where they were stopped; after a commit, run starts again and
-keeps its results aside, and so does coverage if the sources have changed.
+file is as many tests as it has. Both coverage and run go on where they were stopped; after a commit, run starts again
+and keeps its results aside, and so does coverage if the sources have changed.
 
     tests/mutants/mutants.py check | table
     tests/mutants/mutants.py coverage [--suite FILE]

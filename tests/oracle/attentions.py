@@ -52,7 +52,8 @@ class Layer:
         Layer.written += 1
         self.path = os.path.join(program.work, f"layer{Layer.written}.safetensors")
         shape = (inputs, -1) if inputs else (-1,)
-        write_safetensors(self.path, {name: x.reshape(*shape, *x.shape[1:]) for name, x in zip("qkv", (self.q, self.k, self.v))})
+        write_safetensors(self.path,
+                          {name: x.reshape(*shape, *x.shape[1:]) for name, x in zip("qkv", (self.q, self.k, self.v))})
 
     def heads(self, dtype=float):
         """q, k, v of each query head."""
@@ -547,7 +548,8 @@ def test_performer():
     for orthogonal, causal in (("true", False), ("false", False), ("true", True)):
         errors = [average(f"performer(features={r}, orthogonal={orthogonal}){', causal' * causal}", layer,
                           f"performer(features={r}, orthogonal={orthogonal})", 16, causal) for r in (128, 2048)]
-        tap.check(3 < errors[0] / errors[1] < 5.5, f"performer, orthogonal={orthogonal}{', causal' * causal}: 16 times the features, "
+        tap.check(3 < errors[0] / errors[1] < 5.5,
+                  f"performer, orthogonal={orthogonal}{', causal' * causal}: 16 times the features, "
                   f"{errors[0] / errors[1]:.2f} times less error")
     n = 90
     unit = Layer(layer.q[:1].repeat(2, 1)[:, :n], layer.k[:1].repeat(2, 1)[:, :n], np.eye(n)[None])
@@ -681,7 +683,8 @@ def kernel_ridge(q, k, v, o, spec):
     return softmax(q @ l.T * scale + b.astype(dtype)) @ y.astype(dtype)
 
 
-KERNEL_RIDGE = {"landmarks": 20, "rows": 9, "queries": 150, "keys": 120, "init": "plusplus", "batches": 6, "sampling": "received",
+KERNEL_RIDGE = {"landmarks": 20, "rows": 9, "queries": 150, "keys": 120, "init": "plusplus", "batches": 6,
+                "sampling": "received",
                 "weighted": True, "counts": True, "mass": True, "prior": True, "normalised": True,
                 "ridge": "loo", "ridges": 4}
 
@@ -696,7 +699,8 @@ def with_options(formula, changed):
 def kernel_ridge_cases():
     for changed in ({}, {"batches": 0}, {"weighted": False}, {"counts": False}, {"mass": False}, {"prior": False},
                     {"normalised": False}, {"sampling": "uniform"}, {"ridge": 0.25}, {"ridges": 7, "rows": 40},
-                    {"queries": 1000, "keys": 1000}, {"queries": "auto", "keys": "auto", "landmarks": 12}, {"landmarks": 1, "rows": 1},
+                    {"queries": 1000, "keys": 1000}, {"queries": "auto", "keys": "auto", "landmarks": 12},
+                    {"landmarks": 1, "rows": 1},
                     {"landmarks": 70, "rows": 50, "queries": 50, "keys": 70}):
         yield with_options(kernel_ridge, changed)
 
@@ -772,7 +776,8 @@ def near_and_far(q, k, v, o, spec):
     placing /= placing.sum()
     stream = Stream(0, "keys", spec, m)
     start = stream.uniform()
-    pi = inclusion(placing / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n), keys) if keys < n else np.ones(n)
+    pi = inclusion(placing / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n),
+                   keys) if keys < n else np.ones(n)
     kept = np.searchsorted(np.cumsum(pi), start + np.arange(keys), side="right") if keys < n else np.arange(n)
     p = (np.maximum(n * placing[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
     group, l = kmeans(k[kept].astype(float), m, 2, o["batches"], p, stream)
@@ -809,8 +814,10 @@ def near_and_far(q, k, v, o, spec):
 
 
 def near_far_cases():
-    for changed in ({"near": "window"}, {"near": "window", "window": 9}, {"near": "window", "window": 0}, {"near": "top"},
-                    {"near": "top", "top": 1}, {"near": "both", "window": 20, "top": 5}, {"near": "both", "mass": False},
+    for changed in ({"near": "window"}, {"near": "window", "window": 9}, {"near": "window", "window": 0},
+                    {"near": "top"},
+                    {"near": "top", "top": 1}, {"near": "both", "window": 20, "top": 5},
+                    {"near": "both", "mass": False},
                     {"near": "both", "prior": False, "weighted": False, "sampling": "uniform", "normalised": False},
                     {"near": "window", "window": 8, "grid": "auto"}, {"near": "both", "window": 0, "grid": 12},
                     {"near": "both", "window": 25, "top": 3, "grid": 7},
@@ -830,13 +837,15 @@ def test_near_far():
         if "grid=auto" not in spec:
             compare_heads(narrow, spec, formula, name=", n = 171, dv = 7")
     for n in (1, 2, 65, 300):
-        for near in (f"near=window, window={2 * n}", f"near=top, top={n}", "near=both, window=1000000, top=1", "near=both, top=1000"):
+        for near in (f"near=window, window={2 * n}", f"near=top, top={n}", "near=both, window=1000000, top=1",
+                     "near=both, top=1000"):
             compare_exact(f"kernel_ridge({near}), n = {n}: exact attention", draw(rng, n, 16),
                           f"kernel_ridge(landmarks=1, rows=1, {near})")
 
 
 def fitted(q, k, v, head, landmarks, spec, drawn, ridge, keep):
-    """W fitted to exact outputs at the landmarks' queries and others that are drawn, by QR of F and a root of the ridge."""
+    """W fitted to exact outputs at the landmarks' queries and others that are drawn, by QR of F and a root of the
+    ridge."""
     dtype, n, scale = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1]))
     q_landmarks, k_landmarks = landmarks.place(head, q, k)
     stream = Stream(0, "rows", spec, len(k_landmarks))
@@ -944,7 +953,8 @@ def test_hyperattention():
     unit = Layer(layer.q[:1], layer.k[:1], np.eye(200)[None])
     weights = program.forward(unit, "hyperattention(block=16, sample=30)")
     off = abs(weights.astype(float).sum(axis=2) - 1).max() / U
-    tap.check((weights >= 0).all() and off < 200, f"hyperattention: weights are none below 0 and sum to 1: {off:.1f} u off")
+    tap.check((weights >= 0).all() and off < 200,
+              f"hyperattention: weights are none below 0 and sum to 1: {off:.1f} u off")
 
 
 def test_reformer():
@@ -952,18 +962,22 @@ def test_reformer():
     rng = np.random.default_rng(13)
     q, k = rng.standard_normal((2, 2, 300, 16))
     unit = Layer(q, k, np.eye(300)[None].repeat(2, 0))
-    for n, spec, sizes in ((300, "reformer(rounds=1, chunk=30)", {60}), (300, "reformer(rounds=1, chunk=64)", {128, 108})):
+    for n, spec, sizes in ((300, "reformer(rounds=1, chunk=30)", {60}),
+                           (300, "reformer(rounds=1, chunk=64)", {128, 108})):
         seen = program.forward(unit, spec) > 0
-        tap.check(set(seen.sum(axis=2).ravel()) == sizes, f"{spec}: a query sees two chunks", f"{set(seen.sum(axis=2).ravel())}")
+        tap.check(set(seen.sum(axis=2).ravel()) == sizes, f"{spec}: a query sees two chunks",
+                  f"{set(seen.sum(axis=2).ravel())}")
         turns = iter([*seen, *seen])
         compare_heads(unit, spec, lambda *head: seen_softmax(*head, next(turns)))
         longer = Layer(*(x * rng.uniform(0.3, 3, (2, n, 1)) for x in (q, k)), unit.v)
-        tap.check(((program.forward(longer, spec) > 0) == seen).all(), f"{spec}: who sees whom is a matter of directions")
+        tap.check(((program.forward(longer, spec) > 0) == seen).all(),
+                  f"{spec}: who sees whom is a matter of directions")
     for (q, k, _), w in zip(unit.heads(), program.forward(unit, "reformer(rounds=3, chunk=64)").astype(float)):
         times = w / np.exp(q @ k.T / 4)
         times /= times.max(axis=1, keepdims=True, where=times > 0, initial=0)
         whole = np.min([abs(times * most - np.round(times * most)).max(axis=1) for most in (1, 2, 3)], axis=0)
-        tap.check(whole.max() < 1e-4 and times.min() == 0, "reformer: a pair counts as often as it meets", f"{whole.max():.2g}")
+        tap.check(whole.max() < 1e-4 and times.min() == 0, "reformer: a pair counts as often as it meets",
+                  f"{whole.max():.2g}")
     # Ten directions, far apart: a query sees all keys of its own.
     centres = np.linalg.qr(rng.standard_normal((16, 16)))[0][:10]
     points = 5 * centres.repeat(30, 0)[None, rng.permutation(300)] + 1e-3 * rng.standard_normal((1, 300, 16))
@@ -1007,7 +1021,8 @@ def sketched(q, k, v, rows, columns):
 # What is tested beside exact attention and that from landmarks, where the program has it.
 OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer, "skip": test_skip,
           "performer": test_performer, "clustered": test_clustered, "bigbird": test_bigbird,
-          "hyperattention": test_hyperattention, "skeinformer": test_skeinformer, "reformer": test_reformer, "kernel_ridge": test_kernel_ridge}
+          "hyperattention": test_hyperattention, "skeinformer": test_skeinformer, "reformer": test_reformer,
+          "kernel_ridge": test_kernel_ridge}
 SLOW = "performer", "hyperattention"
 
 

@@ -4,8 +4,9 @@
 usage: causal.py NYSBENCH WORK_FOLDER
 
 Prints TAP. Layers and single precision's tolerance are those of attentions.py. Merging decides which pair is the least
-costly: rounding in single precision may decide otherwise, so its outputs are compared in double (build/double/nysbench),
-and in single precision its distance from exact attention, which must be that of the formulas within a twentieth.
+costly: rounding in single precision may decide otherwise, so its outputs are compared in double
+(build/double/nysbench), and in single precision its distance from exact attention, which must be that of the formulas
+within a twentieth.
 
 The column `error` of the forward study is compared with S~ formed whole: what the formulas give for the identity beside
 V.
@@ -252,7 +253,8 @@ def block_sparse(q, k, v, block, top, window, sinks):
     return base.seen_softmax(q, k, v, seen)
 
 
-CHOSEN = [(moba, {"block": 8, "top": 2, "window": 0, "sinks": 0}), (moba, {"block": 7, "top": 5, "window": 20, "sinks": 3}),
+CHOSEN = [(moba, {"block": 8, "top": 2, "window": 0, "sinks": 0}),
+          (moba, {"block": 7, "top": 5, "window": 20, "sinks": 3}),
           (sparq, {"window": 9, "tokens": 12, "components": 3, "sinks": 3}),
           (sparq, {"window": 40, "tokens": 5, "components": 50, "sinks": 50}),
           (block_sparse, {"block": 8, "top": 3, "window": 10, "sinks": 4}),
@@ -326,7 +328,8 @@ def check_matrices(program, double, layer, cases):
     for made, allowed in ((program, 1e-5), (double, base.DOUBLE)):
         if not made:
             continue
-        for (spec, kind, _), want, error in zip(cases, wanted, measured_errors(made, layer, [spec for spec, *_ in cases])):
+        for (spec, kind, _), want, error in zip(cases, wanted,
+                                                measured_errors(made, layer, [spec for spec, *_ in cases])):
             off = abs(error - want) / (want if kind is Merging and made is program else 1)
             tap.check(off <= (0.05 if kind is Merging and made is program else allowed),
                       f"|S - S~| of {spec}, n = {layer.q.shape[1]}, {made.dtype.__name__}: {off:.1e} off")
@@ -343,7 +346,8 @@ def check_layer(program, double, layer):
         for spec, kind, more in CASES:
             options = {"window": window, "sinks": sinks, **more}
             spec = spec.format(**options)
-            compare_heads(layer, spec, lambda *head: kind(*head, **options).outputs(), True, f", n = {layer.q.shape[1]}")
+            compare_heads(layer, spec, lambda *head: kind(*head, **options).outputs(), True,
+                          f", n = {layer.q.shape[1]}")
             if double:
                 in_double(double, layer, spec, outputs(layer, kind, **options))
             cases.append((spec, kind, options))
@@ -370,7 +374,8 @@ def check_equal_keys():
     layer = draw(np.random.default_rng(3), 300, 6, 5)
     layer = base.Layer(layer.q, layer.k[:, np.arange(300) % 7], layer.v)
     options = {"window": 20, "tokens": 25, "components": 4, "sinks": 2}
-    compare_heads(layer, "sparq(window=20, tokens=25, components=4, sinks=2)", lambda *head: sparq(*head, **options), True,
+    compare_heads(layer, "sparq(window=20, tokens=25, components=4, sinks=2)", lambda *head: sparq(*head, **options),
+                  True,
                   ", equal keys")
 
 

@@ -11,8 +11,8 @@ interval over sources is Student's; over models, which count the same, with Satt
 
 with c what trials have in common over sources: the component of a two-way layout of sources and T trials, of each
 trial's values, or, of what is not linear in the trials, of the jackknife's pseudo-values T x - (T - 1) x_(-t); b is the
-trials' mean square, of which c is a part. df is not below the lesser of both parts'. Intervals of k parts hold together,
-each at 1 - (1 - confidence) / k; above 95 % they are no narrower than the bound of compare.py.
+trials' mean square, of which c is a part. df is not below the lesser of both parts'. Intervals of k parts hold
+together, each at 1 - (1 - confidence) / k; above 95 % they are no narrower than the bound of compare.py.
 
 Tolerance: 1e-10 of each estimate; of the ends of intervals 1e-7, the accuracy of GSL's inverse t distribution (1e-8).
 """
@@ -40,20 +40,29 @@ trials: 3
 metrics: error
 plots: []
 claims:
-  - {{id: ratio, says: x, compare: {{strategy: [kmeans, uniform], metric: error, where: {{kernel: softmax}}}}, expect: {{ratio: [0, 0.99]}}}}
+  - {{id: ratio, says: x, compare: {{strategy: [kmeans, uniform], metric: error, where: {{kernel: softmax}}}},
+     expect: {{ratio: [0, 0.99]}}}}
   - {{id: each, says: x, compare: {{strategy: [segment_means, uniform], metric: error, where: {{kernel: softmax}}}},
      expect: {{ratio: [0.5, 1.5]}}, each: [landmarks, model]}}
-  - {{id: difference, says: x, compare: {{strategy: [segment_means, uniform], metric: error, where: {{landmarks: [4..8 step 4]}}}},
+  - {{id: difference, says: x, compare: {{strategy: [segment_means, uniform], metric: error,
+     where: {{landmarks: [4..8 step 4]}}}},
      expect: {{difference: [0, null]}}, confidence: 0.9}}
   - {{id: wins, says: x, compare: {{strategy: [kmeans, uniform], metric: error}}, expect: {{wins: [0.5, null]}}}}
   - {{id: equal, says: x, compare: {{strategy: [kmeans, farthest_point], metric: error}}, expect: {{equal: 1.2}}}}
-  - {{id: mean, says: x, measure: {{metric: error, where: {{strategy: kmeans, kernel: gram}}}}, expect: {{value: 0.2, within: 0.1}}}}
-  - {{id: median, says: x, measure: {{metric: error, statistic: median, where: {{strategy: uniform}}}}, expect: {{value: [0.1, 0.9]}}}}
-  - {{id: geometric, says: x, measure: {{metric: error, statistic: geometric_mean, where: {{strategy: uniform}}}}, expect: {{value: [0.1, 0.9]}}}}
-  - {{id: order, says: x, order: {{strategy: [kmeans, uniform, segment_means], metric: error, where: {{kernel: softmax}}}}, confidence: 0.9}}
+  - {{id: mean, says: x, measure: {{metric: error, where: {{strategy: kmeans, kernel: gram}}}},
+     expect: {{value: 0.2, within: 0.1}}}}
+  - {{id: median, says: x, measure: {{metric: error, statistic: median, where: {{strategy: uniform}}}},
+     expect: {{value: [0.1, 0.9]}}}}
+  - {{id: geometric, says: x, measure: {{metric: error, statistic: geometric_mean, where: {{strategy: uniform}}}},
+     expect: {{value: [0.1, 0.9]}}}}
+  - {{id: order, says: x, order: {{strategy: [kmeans, uniform, segment_means], metric: error,
+     where: {{kernel: softmax}}}},
+     confidence: 0.9}}
   - {{id: slope, says: x, slope: {{metric: error, against: landmarks}}, expect: {{slope: [null, 0]}}}}
-  - {{id: correlation, says: x, correlate: {{over: strategy, metrics: [error, mse]}}, expect: {{correlation: [0.8, null]}}}}
-  - {{id: kernels, says: x, correlate: {{over: strategy, x: {{metric: error, where: {{kernel: gram}}}}, y: {{metric: error, where: {{kernel: softmax}}}}}},
+  - {{id: correlation, says: x, correlate: {{over: strategy, metrics: [error, mse]}},
+     expect: {{correlation: [0.8, null]}}}}
+  - {{id: kernels, says: x, correlate: {{over: strategy, x: {{metric: error, where: {{kernel: gram}}}},
+     y: {{metric: error, where: {{kernel: softmax}}}}}},
      expect: {{correlation: [0, null]}}, confounded: [pairing]}}
 """
 INF = math.inf
@@ -80,7 +89,8 @@ class Rows:
                 r[key] = float(r[key])
 
     def where(self, **conditions):
-        return [r for r in self.all if all(r[k] in v if isinstance(v, tuple) else r[k].startswith(v) if isinstance(v, str) else r[k] == v
+        return [r for r in self.all
+                if all(r[k] in v if isinstance(v, tuple) else r[k].startswith(v) if isinstance(v, str) else r[k] == v
                                            for k, v in conditions.items())]
 
 
@@ -139,7 +149,8 @@ def is_noise(row):
 def contrast(rows, a, b, difference=False):
     """A against B in the same trial, where trial 0 stands for all if it is alone. What differs by no more than rounding
     is the same, no error is less than its rounding, and two that are noise say nothing."""
-    of, lines = points_of(rows, lambda r: (r["kernel"], r["m"], r["pairing"]), lambda r: r["name"], lambda r: r), Lines()
+    of, lines = points_of(rows, lambda r: (r["kernel"], r["m"], r["pairing"]), lambda r: r["name"],
+                          lambda r: r), Lines()
     for line, names in of.items():
         values = {}
         for t in sorted(set(names[a]) | set(names[b])):
@@ -185,7 +196,8 @@ def correlate(xs, ys, x, y, setting):
         names = [name for side, name in points if side == 0 and (1, name) in points]
         if len(names) < 3:
             continue
-        lines.add(line, points, lambda p: scipy.stats.spearmanr([p[0, k] for k in names], [p[1, k] for k in names]).statistic)
+        lines.add(line, points,
+                  lambda p: scipy.stats.spearmanr([p[0, k] for k in names], [p[1, k] for k in names]).statistic)
     return lines
 
 
@@ -295,10 +307,12 @@ def expected(rows):
         "mean": ("mean", [measure(rows.where(name="kmeans", kernel="gram"))], 0.1, 0.3, 0.95),
         "median": ("median", [measure(rows.where(name="uniform"))], 0.1, 0.9, 0.95),
         "geometric": ("geometric", [measure(rows.where(name="uniform"), math.log)], 0.1, 0.9, 0.95),
-        "order": ("ratio", [contrast(softmax, "kmeans", "uniform"), contrast(softmax, "uniform", "segment_means")], -INF, 1, 0.9),
+        "order": ("ratio", [contrast(softmax, "kmeans", "uniform"), contrast(softmax, "uniform", "segment_means")],
+                  -INF, 1, 0.9),
         "slope": ("slope", [slope(rows.all)], -INF, 0, 0.95),
         "correlation": ("correlation", [correlate(rows.all, rows.all, "error", "mse", setting)], 0.8, INF, 0.95),
-        "kernels": ("correlation", [correlate(rows.where(kernel="gram"), softmax, "error", "error", lambda r: r["m"])], 0, INF, 0.95),
+        "kernels": ("correlation", [correlate(rows.where(kernel="gram"), softmax, "error", "error", lambda r: r["m"])],
+                    0, INF, 0.95),
     }
 
 
@@ -309,7 +323,9 @@ def same(key, a, b):
 
 def agrees(found, wanted):
     name, *numbers = wanted
-    return found["verdict"] == name and all(same(key, found[key], x) for key, x in zip(("estimate", "low", "high", "sources", "heads", "more_sources"), numbers))
+    return found["verdict"] == name and all(same(key, found[key], x) for key,
+                                            x in zip(("estimate", "low", "high", "sources", "heads", "more_sources"),
+                                                     numbers))
 
 
 def combine(parts):
@@ -326,10 +342,12 @@ def check(tap, claim, kind, parts, low, high, confidence):
         tap.check(agrees(claim, wanted[0]), f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
         for m in claim["models"]:
             estimate = answer(kind, parts[0], confidence, m["model"])[:3]
-            wrong = not all(same(k, m[k], None if math.isnan(x) else x) for k, x in zip(("estimate", "low", "high"), estimate))
+            wrong = not all(same(k, m[k], None if math.isnan(x) else x) for k,
+                            x in zip(("estimate", "low", "high"), estimate))
             tap.check(not wrong, f"{claim['id']}: {m['model']}", f"{m} {estimate}")
         return
-    tap.check(claim["verdict"] == combine(wanted) and len(claim["parts"]) == len(wanted), f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
+    tap.check(claim["verdict"] == combine(wanted) and len(claim["parts"]) == len(wanted),
+              f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
     for part, w in zip(claim["parts"], wanted):
         tap.check(agrees(part, w), f"{claim['id']}, {part['part']}: {part['verdict']}", f"{part} {w}")
 
@@ -346,7 +364,8 @@ def main():
     with open(config, "w") as out:
         out.write(CONFIG.format(problems=", ".join(problems)))
     subprocess.run([program, "run", config, "--out", run, "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    found = json.loads(subprocess.run([program, "claims", run, "--format", "json"], check=True, capture_output=True).stdout)
+    found = json.loads(subprocess.run([program, "claims", run, "--format", "json"], check=True,
+                                      capture_output=True).stdout)
     wanted = expected(Rows(os.path.join(run, "rows.csv")))
     tap = Tap()
     tap.check([c["id"] for c in found] == list(wanted), "every claim is answered", str([c["id"] for c in found]))

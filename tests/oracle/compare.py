@@ -30,7 +30,8 @@ N, D = 40, 4
 def save(path, heads, model, source, causal, rng):
     shape = (heads, N, D)
     arrays = {name: rng.standard_normal(shape).astype("<f4") for name in "qkv"}
-    for name in "qk":  # of tokens on two sides: half by half, where segment means are good, or in turn, where they are not
+    # of tokens on two sides: half by half, where segment means are good, or in turn, where they are not
+    for name in "qk":
         arrays[name][0] += np.where(np.arange(N) < N // 2, 2, -2)[:, None]
         arrays[name][1:] += np.where(np.arange(N) % 2, 2, -2)[:, None]
     write_safetensors(path, arrays, {"model": model, "source": source, "causal": "true" if causal else "false"})
@@ -90,7 +91,8 @@ def units_of(rows, by, method, baseline, setting, scale="ratio", metric="error")
 
 
 def anova(units, stratum):
-    """Two-way layout of sources and the trials that all of them have: y[source, trial], None for fewer than 2 trials."""
+    """Two-way layout of sources and the trials that all of them have: y[source, trial], None for fewer than 2
+    trials."""
     table = {}
     for (s, source, *_), by_trial in units.items():
         for t, y in by_trial.items():
@@ -103,8 +105,8 @@ def anova(units, stratum):
 
 
 def common_error(units, strata, used):
-    """What the trials of all sources have in common, in the mean over strata with equal weights: its variance, the trials'
-    mean square that it is what is left of, and the degrees of freedom of that."""
+    """What the trials of all sources have in common, in the mean over strata with equal weights: its variance, the
+    trials' mean square that it is what is left of, and the degrees of freedom of that."""
     layouts = [x for x in (anova(units, s) for s in strata) if x]
     if not layouts:
         return 0, 0, np.nan
@@ -131,7 +133,8 @@ def combined(own, own_df, common):
 
 
 def bound(own, own_df, common, level):
-    """Half the interval at the confidence 1 - level whatever the parts are, from the quantile of t of each (Banerjee)."""
+    """Half the interval at the confidence 1 - level whatever the parts are, from the quantile of t of each
+    (Banerjee)."""
     half = stats.t.isf(level / 2, own_df) ** 2 * own
     return np.sqrt(half + (stats.t.isf(level / 2, common[2]) ** 2 * common[1] if common[1] > 0 else 0))
 
@@ -144,11 +147,13 @@ def half_interval(own, own_df, common, confidence):
 
 
 def t_p(mean, total, df, own, own_df, common):
-    """By Satterthwaite's degrees of freedom down to 0.05; below, the level at which the bound is |mean|, if that is more."""
+    """By Satterthwaite's degrees of freedom down to 0.05; below, the level at which the bound is |mean|, if that is
+    more."""
     p = 2 * stats.t.sf(abs(mean) / np.sqrt(total), df)
     if p >= 0.05 or bound(own, own_df, common, 0.05) >= abs(mean):
         return max(p, 0.05)
-    return max(p, np.exp(optimize.brentq(lambda x: bound(own, own_df, common, np.exp(x)) - abs(mean), -600, np.log(0.05),
+    return max(p,
+               np.exp(optimize.brentq(lambda x: bound(own, own_df, common, np.exp(x)) - abs(mean), -600, np.log(0.05),
                                          xtol=1e-13)))
 
 
@@ -211,8 +216,8 @@ def close(a, b, tolerance):
 
 
 def heads_differ(units, stratum):
-    """Of the heads of a model, the lowest whose interval ends below 1 and the highest whose interval begins above it, each
-    of six sources or more and at 95 % for all heads together."""
+    """Of the heads of a model, the lowest whose interval ends below 1 and the highest whose interval begins above it,
+    each of six sources or more and at 95 % for all heads together."""
     heads = sorted({k[3] for k in units if k[0] == stratum}, key=int)
     ends = []
     for head in heads if len(heads) > 1 else []:

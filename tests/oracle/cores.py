@@ -21,7 +21,8 @@ import scipy.linalg
 
 from measures import Group, Tap, exact, factors, kernel_of, options
 
-CORES = ["svd(rcond=1e-2)", "svd(rcond=1e-15, rank=5)", "tikhonov(lambda=1e-4)", "truncated_qr(rcond=1e-2)", "shifted(gamma=0.1)",
+CORES = ["svd(rcond=1e-2)", "svd(rcond=1e-15, rank=5)", "tikhonov(lambda=1e-4)", "truncated_qr(rcond=1e-2)",
+         "shifted(gamma=0.1)",
          "iterative(steps=6)", "iterative(steps=9, start=worst)", "iterative(steps=3, start=given, scale=2.5)",
          "newton_schulz(steps=7)", "chebyshev(steps=5)", "hyperpower(order=4, steps=4)", "damped_newton(steps=9)",
          "gcv", "best", "fitted(rows=100000)", "fitted(rows=100000, ridge=0.001)", "chosen(of=svd, rows=100000)"]
@@ -141,7 +142,8 @@ def main():
         for pick in csv.DictReader(file):
             where = os.path.join(picks, f"instance-{pick['instance']}")
             q, k = (np.load(os.path.join(where, f"{name}.npy")) for name in "qk")
-            queries, keys = (np.load(os.path.join(where, f"{pick['picks']}-{side}.npy")) for side in ("queries", "keys"))
+            queries, keys = (np.load(os.path.join(where, f"{pick['picks']}-{side}.npy"))
+                             for side in ("queries", "keys"))
             s = exact(q, k, False)
             for row in rows[pick["problem"], pick["trial"], pick["strategy"], pick["landmarks"]]:
                 if row["status"] != "ok":
@@ -149,10 +151,14 @@ def main():
                 f, a, b = factors(row["factors"], s, kernel_of("softmax(scale=auto)", q, k)[2], q, k, queries, keys)
                 x = core(row["core"], s, f, a, b)
                 error = np.linalg.norm(s - f @ x @ b) / np.linalg.norm(s)
-                bound = 1e-9 * error + 100 * float(row["error_noise"]) * (1 + np.linalg.norm(a, 2) * np.linalg.norm(x, 2))
-                groups.setdefault(row["core"], Group()).add(float(row["error"]), error, bound, f"{pick['problem']} {pick['strategy']} m = {pick['landmarks']} {row['factors']}")
+                bound = 1e-9 * error + 100 * float(row["error_noise"]) * (
+                    1 + np.linalg.norm(a, 2) * np.linalg.norm(x, 2))
+                groups.setdefault(row["core"], Group()).add(float(row["error"]), error, bound,
+                                                            f"{pick['problem']} {pick['strategy']} m = "
+                                                            f"{pick['landmarks']} {row['factors']}")
     for name, group in groups.items():
-        tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} errors", f"{group.wrong} wrong; {group.detail}")
+        tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} errors",
+                  f"{group.wrong} wrong; {group.detail}")
     tap.check(len(groups) == len(CORES), "every core has rows", f"{sorted(groups)}")
     print(f"1..{tap.count}")
     return tap.failed > 0

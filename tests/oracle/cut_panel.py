@@ -63,7 +63,8 @@ def read(path):
 
 def write(path, metadata, tensors):
     """In 16 bits, names in alphabetical order."""
-    write_safetensors(path, {name: x.astype("<f2") for name, x in sorted(tensors.items())}, dict(sorted(metadata.items())))
+    write_safetensors(path, {name: x.astype("<f2") for name, x in sorted(tensors.items())},
+                      dict(sorted(metadata.items())))
 
 
 def cut(metadata, tensors, heads, most):
@@ -80,7 +81,8 @@ def cut(metadata, tensors, heads, most):
 
 
 def cut_text(text, n, kept):
-    """`first 512 of 1500 frames (10.24 s of a 30 s window)`, cut further: without a mask, queries lose keys that way."""
+    """`first 512 of 1500 frames (10.24 s of a 30 s window)`, cut further: without a mask, queries lose keys that
+    way."""
     def seconds(found):
         return f"({float(found[1]) * kept / n:.2f} s of"
     text = re.sub(r"\(([\d.]+) s of", seconds, text.replace(f"first {n} of", f"first {kept} of"))

@@ -3,15 +3,16 @@
 
 usage: effect.py NYSBENCH WORK_FOLDER
 
-Prints TAP. The model is that of tests/support/tiny_model.py, whose program has nysbench compute the replaced attention; here
-it is computed from its definition in double precision: S is formed, and F, A, B of segment means and of strided tokens,
-nystromformer, cur and nocore; a window. Three sources, with and without a causal mask, the latter with two sets of layers. Other
-strategies, with the core tikhonov, are in the tables alone, with two trials.
+Prints TAP. The model is that of tests/support/tiny_model.py, whose program has nysbench compute the replaced attention;
+here it is computed from its definition in double precision: S is formed, and F, A, B of segment means and of strided
+tokens, nystromformer, cur and nocore; a window. Three sources, with and without a causal mask, the latter with two sets
+of layers. Other strategies, with the core tikhonov, are in the tables alone, with two trials.
 
 Tolerances: error and its parts are computed in double precision from the same float32 points: 1e-9 of the number. What
 has been through passes in single precision (outputs, and all that the program tells) has errors of some 1e-7, times at
 most 1/0.03, the largest that X magnifies: 1e-5 relative or, for numbers that count, absolute. A rank that two texts of
-the corpus swap for rounding would be seen; at 30 texts none is that close. Tables are from the rows' own 17 digits: 1e-9.
+the corpus swap for rounding would be seen; at 30 texts none is that close. Tables are from the rows' own 17 digits:
+1e-9.
 """
 import csv
 import itertools
@@ -175,7 +176,8 @@ def agreement(rows, predictor, effect):
     rhos, most = [], 0
     there = [p for p in PREDICTORS if any(r[p] for r in rows)]
     for source in sorted({r["source"] for r in rows}):
-        own = [r for r in rows if r["source"] == source and r["core"] and all(r[p] for p in (predictor, *there)) and r[effect]]
+        own = [r for r in rows if r["source"] == source and r["core"] and all(r[p] for p in (predictor, *there))
+               and r[effect]]
         attentions = sorted({r["attention"] for r in own})
         if len(attentions) < 3:
             continue
@@ -214,7 +216,8 @@ def check_tables(tap, kind, folder, rows):
         for c in EFFECTS + ["layer_error", "error", "error_subspace", "output_error"]:
             values = [number(r, c) for r in own if r[c]]
             want = np.median(values) if values else np.nan
-            tap.check(f"{kind}: effects.csv", line["n"] == str(tiny.N) and len(own) == int(line["rows"]) and close(line[c], want, 1e-9), (line, c, want))
+            tap.check(f"{kind}: effects.csv", line["n"] == str(tiny.N) and len(own) == int(line["rows"])
+                      and close(line[c], want, 1e-9), (line, c, want))
 
 
 def run(program, folder, words, layers, *options):
@@ -234,7 +237,8 @@ def main():
     program, work = sys.argv[1:]
     tap = Tap()
     for kind, words, model, layers, count in (("encoder", [], tiny.Model(), "[2, half]", 3 * 2 * (9 + 2 * 8)),
-                                              ("causal", ["causal", "shared"], tiny.Model(True, 1), "half", 3 * (3 + 2 * 4))):
+                                              ("causal", ["causal", "shared"], tiny.Model(True, 1), "half",
+                                               3 * (3 + 2 * 4))):
         out, rows = run(program, os.path.join(work, kind), words, layers)
         tap.check(f"{kind}: rows", len(rows) == count, len(rows))
         check_rows(tap, kind, model, rows)

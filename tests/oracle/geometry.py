@@ -32,10 +32,12 @@ cores: svd
 metrics: error
 plots: []
 """
-PROBLEMS = ["gaussian(n=130, d=16)", "clusters(n=100, d=8, count=7, order=shuffled)", "clusters(n=60, d=5, count=7, spread=0)",
+PROBLEMS = ["gaussian(n=130, d=16)", "clusters(n=100, d=8, count=7, order=shuffled)",
+            "clusters(n=60, d=5, count=7, spread=0)",
             f"heads(file={VIT}, head=0, max_n=140)"]
 CONVERGED = ["kmeans", "kmeans(init=maximin)", "kmeans(init=random)"]
-RULES = ["uniform(strided=true)", "farthest_point", "farthest_point(start=central)", "orthogonal", "dsquared", "context"]
+RULES = ["uniform(strided=true)", "farthest_point", "farthest_point(start=central)", "orthogonal", "dsquared",
+         "context"]
 
 
 def quoted(texts):
@@ -133,7 +135,8 @@ def largest_scores(scores, picks):
 def rule_of(strategy):
     if strategy.startswith("farthest_point"):
         return central if "central" in strategy else farthest
-    return {"uniform": strided, "orthogonal": orthogonal, "dsquared": dsquared, "context": context}[strategy.split("(")[0]]
+    return {"uniform": strided, "orthogonal": orthogonal, "dsquared": dsquared,
+            "context": context}[strategy.split("(")[0]]
 
 
 def check_rules(tap, program, work):
@@ -146,7 +149,8 @@ def check_rules(tap, program, work):
 
 
 def check_kmeans(tap, program, work):
-    """Lloyd's iteration of scikit-learn from our means stays there: tolerance for sums of up to n terms, n eps max|x| < 1e-12."""
+    """Lloyd's iteration of scikit-learn from our means stays there: tolerance for sums of up to n terms, n eps max|x| <
+    1e-12."""
     groups = {}
     problems = [p for p in PROBLEMS if "spread=0" not in p]  # ties are between equal points: any answer is right
     for row, q, k, queries, keys in picks_of(program, work, "kmeans", problems, CONVERGED):
@@ -159,7 +163,8 @@ def check_kmeans(tap, program, work):
             good &= np.abs(found.cluster_centers_ - centres).max() <= CLOSE * np.abs(x).max()
             means = np.array([x[labels == j].mean(0) for j in range(len(centres))])
             good &= np.abs(means - centres).max() <= CLOSE * np.abs(x).max()
-            init = "maximin" if "maximin" in row["strategy"] else "random" if "random" in row["strategy"] else "plusplus"
+            init = "maximin" if "maximin" in row["strategy"] else "random" if "random" in row["strategy"] \
+                else "plusplus"
             groups.setdefault(f"kmeans(init={init}) ends at a fixed point of scikit-learn's", Group()).add(
                 float(good), 1.0, 0, f"{row} {side}")
     tell(tap, groups, 40)
@@ -186,7 +191,8 @@ def check_fit(tap, program, work, name, heads, ridge, rank, slack):
     """slack: relative, of weights; printed R^2 have 4 decimals."""
     out = os.path.join(work, name + ".npy")
     arguments = [a for path, head in heads for a in ("--head", f"{path}:{head}")]
-    done = subprocess.run([program, "fit", *arguments, "-o", out, "--rank", str(rank), "--ridge", str(ridge)], capture_output=True, text=True)
+    done = subprocess.run([program, "fit", *arguments, "-o", out, "--rank", str(rank), "--ridge", str(ridge)],
+                          capture_output=True, text=True)
     tap.check(done.returncode == 0, f"fit ({name}) succeeds", done.stderr)
     got = np.load(out)
     data = [float16_head(f"heads(file={path})", head)[:2] for path, head in heads]
@@ -203,13 +209,15 @@ def check_fit(tap, program, work, name, heads, ridge, rank, slack):
             expected.append(r_squared(x[h], y[h], lstsq([x[i] for i in rest], [y[i] for i in rest], ridge)))
         for shown, value in zip(table[:, side], expected, strict=True):
             r2.add(float(shown), float(value), 0.51e-4 + 10 * slack * (1 + abs(value)), f"side {side}")
-    tell(tap, {f"fit ({name}): weights as numpy.linalg.lstsq's": weights, f"fit ({name}): R^2, in the sample and left out": r2}, 2)
+    tell(tap, {f"fit ({name}): weights as numpy.linalg.lstsq's": weights,
+               f"fit ({name}): R^2, in the sample and left out": r2}, 2)
     return out, got
 
 
 def check_learned(tap, program, work, weights, w):
     groups = {}
-    for row, q, k, queries, keys in picks_of(program, work, "learned", [f"heads(file={VIT})"], [f"learned(weights={weights})"]):
+    for row, q, k, queries, keys in picks_of(program, work, "learned", [f"heads(file={VIT})"],
+                                             [f"learned(weights={weights})"]):
         scores = {"queries": q @ w[0, :-1] + w[0, -1], "keys": k @ w[1, :-1] + w[1, -1]}
         scores["joint"] = (scores["queries"] + scores["keys"]) / 2
         for _, picks, _, side in sides(row, q, k, queries, keys):

@@ -3,8 +3,8 @@
 
 usage: measures.py NYSBENCH WORK_FOLDER
 
-Prints TAP; runs measures.yaml, kernels.yaml and peers.yaml. Nothing of nysbench's own mathematics is used: S, F, A and B are
-formed from the definitions, the pseudo-inverse is numpy.linalg.pinv or the
+Prints TAP; runs measures.yaml, kernels.yaml and peers.yaml. Nothing of nysbench's own mathematics is used: S, F, A and
+B are formed from the definitions, the pseudo-inverse is numpy.linalg.pinv or the
 iteration written out, the subspace part X = F+ S B+ from scipy.linalg.pinv, the
 head files are read here again.
 
@@ -66,16 +66,18 @@ def kernel_of(spec, q, k):
         return q, k, lambda x, y, mask=1.0: np.exp(x @ y.T / temperature) * mask
     if name == "gauss":
         width = median_distance(q, k) if o["bandwidth"] == "median" else float(o["bandwidth"])
-        return q, k, lambda x, y, mask=1.0: np.exp(-scipy.spatial.distance.cdist(x, y, "sqeuclidean") / (2 * width**2)) * mask
+        return q, k, lambda x, y, mask=1.0: np.exp(
+            -scipy.spatial.distance.cdist(x, y, "sqeuclidean") / (2 * width**2)) * mask
     assert name == "softmax" and o["scale"] == "auto"
     return q, k, lambda x, y, mask=1.0: softmax(np.where(mask, x @ y.T / np.sqrt(x.shape[1]), -np.inf))
 
 
 def interpolated(q, k, v, ql, kl, kernel, exp=np.exp, log=np.log, inverse=np.linalg.inv):
-    """F and B of the factors kernel_ridge: exact rows R at ql, regressed on softmax features of kl over a prior P. Without v
-    leave-one-out is on R."""
+    """F and B of the factors kernel_ridge: exact rows R at ql, regressed on softmax features of kl over a prior P.
+    Without v leave-one-out is on R."""
     m, n = len(kl), len(k)
-    sizes, members = ([np.argmin(((x[:, None] - to[None]) ** 2).sum(axis=2), axis=1) == c for c in range(m)] for x, to in ((q, ql), (k, kl)))
+    sizes, members = ([np.argmin(((x[:, None] - to[None]) ** 2).sum(axis=2), axis=1) == c for c in range(m)] for x,
+                      to in ((q, ql), (k, kl)))
     w = np.array([max(size.sum(), 0.5) * (1 + 0 * ql[0, 0]) for size in sizes])
     w = w * m / w.sum()
     rows = kernel(ql, k)
@@ -197,7 +199,8 @@ def write_safetensors(path, tensors, metadata=None):
     """Arrays of 16, 32 or 64 bits, {name: array}; the header is filled with blanks to a multiple of 8."""
     header, data = {"__metadata__": metadata} if metadata else {}, b""
     for name, x in tensors.items():
-        header[name] = {"dtype": f"F{8 * x.itemsize}", "shape": list(x.shape), "data_offsets": [len(data), len(data) + x.nbytes]}
+        header[name] = {"dtype": f"F{8 * x.itemsize}", "shape": list(x.shape),
+                        "data_offsets": [len(data), len(data) + x.nbytes]}
         data += x.tobytes()
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
@@ -207,7 +210,8 @@ def write_safetensors(path, tensors, metadata=None):
 
 def leverage(u, vt, m, pairing):
     of_queries, of_keys = (u[:, :m] ** 2).sum(axis=1), (vt[:m].T ** 2).sum(axis=1)
-    return {"joint": (of_queries + of_keys) / 2, "queries": of_queries, "shared": np.concatenate([of_queries, of_keys])}[pairing]
+    return {"joint": (of_queries + of_keys) / 2, "queries": of_queries,
+            "shared": np.concatenate([of_queries, of_keys])}[pairing]
 
 
 def shared_points(pick, q, k, queries, keys, scores):
@@ -227,7 +231,8 @@ def shared_points(pick, q, k, queries, keys, scores):
     tokens = np.array([w[0] for w in where])
     if name == "context":  # a query's product with the mean key, a key's with the mean query
         all_scores = np.concatenate([q @ k.mean(0), k @ q.mean(0)])
-        part = {"shared": all_scores, "shared_queries": all_scores[: len(q)], "shared_keys": all_scores[len(q) :]}[pick["pairing"]]
+        part = {"shared": all_scores, "shared_queries": all_scores[: len(q)],
+                "shared_keys": all_scores[len(q) :]}[pick["pairing"]]
         return np.abs(part[tokens] - np.sort(part)[::-1][:m]).max() < 1e-12 * np.abs(part).max()
     if name == "orthogonal":  # each next one has the least largest |cosine| to those there
         unit = of / np.linalg.norm(of, axis=1, keepdims=True)
@@ -278,7 +283,8 @@ def slack(error, noise, s, v, t_norm):
     scale = np.linalg.norm(s)
     return {
         "error": 1e-9 * error + noise,
-        "error_subspace": 1e-8,  # F+ S B+ by another route: the pinvs lose eps cond(F) where directions are near the cut
+        # F+ S B+ by another route: the pinvs lose eps cond(F) where directions are near the cut
+        "error_subspace": 1e-8,
         "baseline_mean": 1e-12,
         "output_error": 1e-9 * (1 + error) + noise * scale * np.linalg.norm(v, 2) / np.linalg.norm(s @ v),
         "cosine": 1e-9 + 4 * noise * scale / max(t_norm, 1e-300),
@@ -347,7 +353,8 @@ def main():
                     tops.add(float(scores[chosen].min()), float(least), 1e-9, folder)
         formed = {}
         for row in rows.pop(tuple(pick[k] for k in KEYS)):
-            what = f"{row['problem']} head {row['head']} {row['kernel']} {row['strategy']} m={row['landmarks']} {row['factors']} {row['core']}"
+            what = (f"{row['problem']} head {row['head']} {row['kernel']} {row['strategy']} m={row['landmarks']} "
+                    f"{row['factors']} {row['core']}")
             tokens = queries.ndim == 1
             refused = not tokens if row["factors"] == "cur" else pick["causal"] == "1"
             refused |= row["factors"] == "kernel_ridge" and not pick["kernel"].startswith("softmax")
@@ -371,7 +378,9 @@ def main():
             want["error_core"] = np.linalg.norm(q_f.T @ (s - t) @ q_b) / np.linalg.norm(s)
             a_values = np.linalg.svd(a, compute_uv=False)
             noise = 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(f) * np.linalg.norm(b) / np.linalg.norm(s)
-            well = row["kernel"].split("(")[0] + ", " + row["factors"] + (", causal" if pick["causal"] == "1" else "") + ", " + row["strategy"].split("(")[0] + ", " + row["core"].split("(")[0]
+            well = row["kernel"].split("(")[0] + ", " + row["factors"] + (", causal" if pick["causal"] == "1"
+                                                                          else "") + ", " + row["strategy"].split("(")[
+                0] + ", " + row["core"].split("(")[0]
             if row["core"] == "identity":
                 want["core_residual"] = want["landmark_rank"] = np.nan  # of an A that there is not
             bounds = slack(want["error"], noise, s, v, np.linalg.norm(t))
@@ -387,15 +396,19 @@ def main():
                     bound = 1e-9 * (1 + value) + 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(a)
                 groups.setdefault(f"{name} ({well})", Group()).add(got, value, bound, what)
             m = int(row["landmarks"])
-            if a_values[-1] > 1e-10 * a_values[0] and row["core"] != "identity":  # relative error of the smallest: eps cond
+            if a_values[-1] > 1e-10 * a_values[0] and row[
+                    "core"] != "identity":  # relative error of the smallest: eps cond
                 condition = a_values[0] / a_values[-1]
-                groups.setdefault("landmark_condition", Group()).add(float(row["landmark_condition"]), condition, 50 * EPS * condition**2, what)
+                groups.setdefault("landmark_condition", Group()).add(float(row["landmark_condition"]), condition,
+                                                                     50 * EPS * condition**2, what)
             floors.add(float(row["floor_rank"]), float(np.linalg.norm(values[m:]) / np.linalg.norm(s)), 1e-12, what)
             if np.linalg.norm(a, 2) * np.linalg.norm(x, 2) < 1e4 and np.linalg.norm(x) < 1e5 and want["error"] > 1e-5:
-                groups.setdefault("error to 1e-9 relative where A is well conditioned and it is above 1e-5", Group()).add(
+                groups.setdefault("error to 1e-9 relative where A is well conditioned and it is above 1e-5",
+                                  Group()).add(
                     float(row["error"]), want["error"], 1e-9 * want["error"], what)
     refused = [row for all_cores in rows.values() for row in all_cores]
-    tap.check(all(row["kernel"].startswith("gram") and "causal mask" in row["reason"] and row["status"] == "skipped" for row in refused),
+    tap.check(all(row["kernel"].startswith("gram") and "causal mask" in row["reason"] and row["status"] == "skipped"
+                  for row in refused),
               f"every row has exported landmarks, but {len(refused)} of gram under a causal mask", str(refused[:1]))
     tap.check(len(refused) == 2 * 4 * 2 * 2 * 3, "which are all skipped")
     tap.check(seen > 500 and skipped > 50, f"{seen} rows recomputed, {skipped} skipped")
@@ -405,7 +418,8 @@ def main():
     groups["points that serve both sides are those of their side or sides that the strategy takes"] = sharing
     groups["floor_rank"] = floors
     for name, group in groups.items():
-        tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} rows", f"{group.wrong} wrong, first {group.detail}")
+        tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} rows",
+                  f"{group.wrong} wrong, first {group.detail}")
     print(f"1..{tap.count}")
     return tap.failed > 0
 

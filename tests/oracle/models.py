@@ -324,7 +324,8 @@ def check_server():
     file = os.path.join(WORK, "heads.safetensors")
     ask = {"do": "effect", "source": 1, "layers": [0, 2], "attention": "half", "seed": 5, "trial": 2}
     questions = [{"do": "describe"}, ask, *({**ask, "attention": spec} for spec in ("refused", "diverged", "other")),
-                 {**ask, "source": 7}, {"do": "dance"}, {"do": "nan"}, {"do": "heads", "source": 2, "layers": [2, 0], "file": file}]
+                 {**ask, "source": 7}, {"do": "dance"}, {"do": "nan"},
+                 {"do": "heads", "source": 2, "layers": [2, 0], "file": file}]
     lines = [json.dumps(question) for question in questions] + ["no JSON"]
     asked = "".join(line + "\n" for line in lines)
     done = subprocess.run([sys.executable, "-c", program], input=asked, text=True, capture_output=True)

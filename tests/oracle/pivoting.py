@@ -212,13 +212,15 @@ def check_side(groups, pick, side, x, seen, chosen):
     if name == "cpqr" and side == "joint":
         groups.add(f"cpqr, {rows}joint", m, joint_residual(seen, list(chosen)))
     elif name == "cpqr":
-        groups.add(f"cpqr, {rows}{side}", m, int(np.sum(scipy.linalg.qr(seen[side], mode="r", pivoting=True)[1][:m] != chosen)))
+        groups.add(f"cpqr, {rows}{side}", m,
+                   int(np.sum(scipy.linalg.qr(seen[side], mode="r", pivoting=True)[1][:m] != chosen)))
     elif name == "greedy_cholesky":
         groups.add(f"greedy_cholesky(of={o['of']}), {side}", *greedy(similarity(o, x), chosen))
     elif name == "rpcholesky":
         stream = Stream(int(pick["trial"]), side, pick["strategy"])
         want = random_pivots(similarity(o, x), m, stream, int(o["block"]))
-        groups.add(f"rpcholesky(of={o['of']}, block={o['block']}), {side}", len(want), int(np.sum(chosen[: len(want)] != want)))
+        groups.add(f"rpcholesky(of={o['of']}, block={o['block']}), {side}", len(want),
+                   int(np.sum(chosen[: len(want)] != want)))
     else:
         if name == "leverage" and o["of"] == "kernel":
             scores = np.mean([kernel_scores(o, a, m) for a in sides], axis=0)
@@ -228,7 +230,8 @@ def check_side(groups, pick, side, x, seen, chosen):
             scores = np.mean([ridge_scores(a.T @ a, m, o["lambda"]) for a in sides], axis=0)
         else:
             scores = ridge_scores(similarity(o, x), m, o["lambda"])
-        label = f"{name}(of={o['of']}, {rows}{'rank=' + o['rank'] if name == 'leverage' else 'lambda=' + o['lambda']}), {side}"
+        size = "rank=" + o["rank"] if name == "leverage" else "lambda=" + o["lambda"]
+        label = f"{name}(of={o['of']}, {rows}{size}), {side}"
         groups.add(label, m, int(scores[chosen].min() < np.sort(scores)[-m] - 1e-9))
 
 

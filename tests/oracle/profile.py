@@ -125,7 +125,8 @@ def check_causal(tap, program, work):
 def check_means(tap, program, work):
     weighted, grouped, count = True, True, 0
     problems = ["gaussian(n=130, d=16)", f"heads(file={VIT}, head=0)"]
-    strategies = [f"profile(keys={keys}, rows=all{power})" for keys in ("pivots", "groups") for power in ("", ", power=1")]
+    strategies = [f"profile(keys={keys}, rows=all{power})" for keys in ("pivots", "groups")
+                  for power in ("", ", power=1")]
     for row, q, k, queries, keys in picks_of(program, work, "means", problems, strategies):
         count += 1
         weights = kernel(q, keys) ** (1 if "power=1," in row["strategy"] or "power=1)" in row["strategy"] else 4)
@@ -174,13 +175,15 @@ def check_extremes(tap, program, work):
     rng = np.random.default_rng(2385)
     q, k = rng.standard_normal((2, 24, 5))
     heads = {"alike": (np.ones((24, 5)), np.ones((24, 5))), "zero": (np.zeros((24, 5)), np.zeros((24, 5))),
-             "one": (q + 5, np.vstack([np.full(5, 40.0), k[1:]])), "twice": (np.repeat(q[:12], 2, 0), np.repeat(k[:12], 2, 0))}
+             "one": (q + 5, np.vstack([np.full(5, 40.0), k[1:]])),
+             "twice": (np.repeat(q[:12], 2, 0), np.repeat(k[:12], 2, 0))}
     for name, (a, b) in heads.items():
         os.makedirs(os.path.join(work, name), exist_ok=True)
         np.save(os.path.join(work, name, "q.npy"), a)
         np.save(os.path.join(work, name, "k.npy"), b)
     problems = [f"heads(file={os.path.join(work, name)})" for name in heads]
-    ways = [f"keys={keys}, queries={queries}" for keys in ("points", "pivots", "groups") for queries in ("weighted", "groups", "pivots")]
+    ways = [f"keys={keys}, queries={queries}" for keys in ("points", "pivots", "groups")
+            for queries in ("weighted", "groups", "pivots")]
     strategies = [f"profile({way}, {rows})" for way in ways for rows in ("rows=all", "rows=1", "rows=9, sample=tokens")]
     found = list(picks_of(program, work, "extremes", problems, strategies, "[1, 5, 24]"))
     finite = all(np.isfinite(queries).all() and np.isfinite(keys).all() for _, _, _, queries, keys in found)

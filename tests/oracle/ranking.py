@@ -5,9 +5,9 @@ from a run's rows.csv.
 usage: ranking.py NYSBENCH WORK_FOLDER
 
 Prints TAP. The run is that of compare.py, two models of 8 and 7 sources, a causal one under which some methods are
-skipped, and a problem that is drawn; seven of its rows are lost, so that a source has no result of a method. The program
-ranks by counting which methods have less than which; here each source has the mean over its heads of the mean log error
-over their trials, and SciPy ranks those.
+skipped, and a problem that is drawn; seven of its rows are lost, so that a source has no result of a method. The
+program ranks by counting which methods have less than which; here each source has the mean over its heads of the mean
+log error over their trials, and SciPy ranks those.
 
 Tolerance: 1e-9 of each number; of intervals and p 1e-7, the accuracy of GSL's inverse t and beta distributions.
 """
@@ -141,7 +141,8 @@ def check_ranks(tap, rows, lines):
         table = np.array([[levels.value[s, m] for m in levels.ranked] for s in levels.used])
         ranks = stats.rankdata(table, axis=1) if len(levels.used) else None
         for line in block:
-            own = ranks[:, levels.ranked.index(line["method"])].mean() if line["method"] in levels.ranked and ranks is not None else np.nan
+            own = ranks[:, levels.ranked.index(line["method"])].mean() if line["method"] in levels.ranked and \
+                ranks is not None else np.nan
             numbers.check(near(line["rank"], own), (key, line["method"], line["rank"], own))
             missing = sum((s, line["method"]) not in levels.value for s in levels.planned)
             counts = [int(line[k]) for k in ("missing", "sources", "left_out", "ranked")]
@@ -150,7 +151,8 @@ def check_ranks(tap, rows, lines):
             tests = friedman(ranks) if len(levels.used) >= LEAST else [np.nan] * 6
             for name, value in zip(("chi2", "chi2_p", "f", "f_p", "w", "critical_difference"), tests):
                 numbers.check(near(line[name], value, 1e-7), (key, name, line[name], value))
-        names = [f"{m}: trial {s}" if m.startswith("gaussian") else f"{m}: {s}" for m, s in sorted(levels.planned - set(levels.used))]
+        names = [f"{m}: trial {s}" if m.startswith("gaussian") else f"{m}: {s}" for m,
+                 s in sorted(levels.planned - set(levels.used))]
         numbers.check(sorted(filter(None, block[0]["left_out_sources"].split(" | "))) == sorted(names),
                       (key, block[0]["left_out_sources"], names))
         left_out += len(names) > 0
@@ -158,7 +160,8 @@ def check_ranks(tap, rows, lines):
         for a, b in itertools.combinations([x for x in block if x["groups"]], 2):
             alike = abs(float(a["rank"]) - float(b["rank"])) <= friedman(ranks)[-1]
             numbers.check(alike == bool(letters(a["groups"]) & letters(b["groups"])), (key, a["label"], b["label"]))
-        numbers.check(all(bool(x["groups"]) == (len(levels.used) >= LEAST and x["method"] in levels.ranked) for x in block), key)
+        numbers.check(all(bool(x["groups"]) == (len(levels.used) >= LEAST and x["method"] in levels.ranked)
+                          for x in block), key)
     numbers.end(400)
     tap.check(untested > 0 and left_out > 0, f"{untested} standings have too few sources, {left_out} leave some out")
 
@@ -201,24 +204,30 @@ def check_ratios(tap, nysbench, rows, run):
     for core in ("iterative", "svd_rcond_1e-10"):
         path = os.path.join(run, "plots", f"ratio_{core}.dat")
         script = open(path[:-4] + ".gp", encoding="utf-8").read()
-        panels, series = (re.findall(r"'([^']*)'", re.search(rf"^array {a}\[.*$", script, re.M).group()) for a in ("panels", "series"))
+        panels, series = (re.findall(r"'([^']*)'", re.search(rf"^array {a}\[.*$", script, re.M).group())
+                          for a in ("panels", "series"))
         for line in filter(None, open(path, encoding="utf-8").read().splitlines()[1:]):
             panel, one, head, m, value = line.split(",")[:5]
             if head == "1":
-                dots[core.split("_")[0], panels[int(panel) - 1].split(" (")[0], series[int(one) - 1], m].append(float(value))
+                dots[core.split("_")[0], panels[int(panel) - 1].split(" (")[0], series[int(one) - 1],
+                     m].append(float(value))
     for line in read(os.path.join(run, "plots", "ratio.csv")):
         core = next(r["core"] for r in rows if r["core"].startswith(line["figure"].split("(")[0]))
         setting = {"core": core, "landmarks": line["landmarks"]}
         units = units_of(rows, "strategy", names[line["series"]], names["uniform"], setting)
         strata = list(dict.fromkeys(k[0] for k in units))
-        chosen = strata if line["panel"].startswith("all") else [s for s in strata if s.startswith(line["panel"].split("(")[0])]
+        chosen = strata if line["panel"].startswith("all") else [s for s in strata
+                                                                 if s.startswith(line["panel"].split("(")[0])]
         truth = estimate(units, chosen)
         for name in ("ratio", "low", "high", "sources", "heads"):
             shown = name not in ("low", "high") or truth["sources"] >= LEAST
-            numbers.check(near(line[name], truth.get(name, np.nan) if shown else np.nan, 1e-7), (line, name, truth.get(name)))
+            numbers.check(near(line[name], truth.get(name, np.nan) if shown else np.nan, 1e-7),
+                          (line, name, truth.get(name)))
         mine = sorted(np.exp(np.mean(list(y.values()))) for k, y in units.items() if k[0] in chosen)
-        theirs = sorted(dots[line["figure"].split("(")[0], line["panel"].split(" (")[0], line["series"], line["landmarks"]])
-        numbers.check(len(mine) == len(theirs) and np.allclose(mine, theirs, rtol=1e-12), (line, len(mine), len(theirs)))
+        theirs = sorted(dots[line["figure"].split("(")[0], line["panel"].split(" (")[0], line["series"],
+                             line["landmarks"]])
+        numbers.check(len(mine) == len(theirs) and np.allclose(mine, theirs, rtol=1e-12),
+                      (line, len(mine), len(theirs)))
         heads += len(mine)
     numbers.end(200)
     tap.check(heads > 500, f"{heads} heads are dots")

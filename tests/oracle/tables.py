@@ -76,7 +76,8 @@ class Run:
         for choice, cores in by_choice.items():
             trials = sorted({t for of in cores.values() for t in of})
             for t in trials:
-                self.choices[choice, t] = {c: of[0] if set(of) == {0} else of[t] for c, of in cores.items() if t in of or set(of) == {0}}
+                self.choices[choice, t] = {c: of[0] if set(of) == {0} else of[t] for c,
+                                           of in cores.items() if t in of or set(of) == {0}}
 
     def find_entrants(self):
         swept = {name: [c for c in self.cores if c.startswith(name + "(")] for name in ("svd", "tikhonov")}
@@ -103,13 +104,15 @@ def error(cores, of):
 
 
 def above(cores, of):
-    return min(number(cores[c], "error") for c in of) / subspace(cores) - 1 if is_told(next(iter(cores.values()))) else np.nan
+    return min(number(cores[c], "error") for c in of) / subspace(cores) - 1 if is_told(next(iter(cores.values()))) \
+        else np.nan
 
 
 def unseen(cores, of):
     row = cores[of[0]]
     floor = number(row, "error_unseen_subspace")
-    return number(row, "error_unseen") / floor - 1 if len(of) == 1 and not of[0].startswith("best(") and is_told(row, "error_unseen_subspace") else np.nan
+    return number(row, "error_unseen") / floor - 1 if len(of) == 1 and not of[0].startswith("best(") and \
+        is_told(row, "error_unseen_subspace") else np.nan
 
 
 def subset(by, value, panels):
@@ -149,7 +152,8 @@ class Lines:
 
     def end(self, count):
         good = not self.wrong and self.count == count
-        self.tap.check(good, f"table {self.name}: {self.count} lines", f"{count} lines wanted, {len(self.wrong)} wrong: {self.wrong[:3]}")
+        self.tap.check(good, f"table {self.name}: {self.count} lines",
+                       f"{count} lines wanted, {len(self.wrong)} wrong: {self.wrong[:3]}")
 
 
 def table(program, folder, name):
@@ -165,7 +169,8 @@ def check_above(tap, program, folder, run):
         all_rows = np.array([above(cores, of) for key, cores in run.choices.items() if holds(key)])
         rest = np.array([unseen(cores, of) for key, cores in run.choices.items() if holds(key)])
         all_rows, rest = all_rows[np.isfinite(all_rows)], rest[np.isfinite(rest)]
-        good = int(r["choices"]) == len(all_rows) and close([r[k] for k in ("above", "p10", "p90")], statistic(all_rows))
+        good = int(r["choices"]) == len(all_rows) and close([r[k] for k in ("above", "p10", "p90")],
+                                                            statistic(all_rows))
         good &= int(r["unseen_choices"]) == len(rest)
         good &= not len(rest) or close([r[k] for k in ("unseen", "unseen_p10", "unseen_p90")], statistic(rest))
         out.add(good, f"{r['by']} {r['value']} {r['core']}")
@@ -177,9 +182,11 @@ def check_pairs(tap, program, folder, run):
     lines = table(program, folder, "pairs")
     for r in lines:
         want = ratios(run, subset(r["by"], r["value"], run.panels), run.entrants[r["core"]], run.entrants[r["over"]])
-        good = int(r["choices"]) == len(want) and close([r[k] for k in ("ratio", "p10", "p90", "below")], [*statistic(want), np.mean(want < 1)])
+        good = int(r["choices"]) == len(want) and close([r[k] for k in ("ratio", "p10", "p90", "below")],
+                                                        [*statistic(want), np.mean(want < 1)])
         out.add(good, f"{r['by']} {r['value']} {r['core']} over {r['over']}")
-    shown = sum(not c.startswith(("svd(", "tikhonov(")) and "keep_rows=false" not in c for c in run.entrants)  # no settings of sweeps
+    shown = sum(not c.startswith(("svd(", "tikhonov(")) and "keep_rows=false" not in c
+                for c in run.entrants)  # no settings of sweeps
     out.end(9 * shown * (shown - 1))
 
 
@@ -193,7 +200,8 @@ def check_equal_cost(tap, program, folder, run):
         good = int(r["over_landmarks"]) == 2 * m and int(r["choices"]) == len(want)
         good &= close([r[k] for k in ("ratio", "p10", "p90", "below")], [*statistic(want), np.mean(want < 1)])
         out.add(good, f"{r['core']} at {m} over {r['over']} at {2 * m}")
-    shown = sum(c != BEST and not c.startswith(("svd(", "tikhonov(", "best")) and "keep_rows=false" not in c for c in run.entrants)
+    shown = sum(c != BEST and not c.startswith(("svd(", "tikhonov(", "best")) and "keep_rows=false" not in c
+                for c in run.entrants)
     out.end(3 * shown**2)
 
 
@@ -206,7 +214,8 @@ def check_rows(tap, program, folder, run):
         mine = [x for x in run.rows if x["core"] == r["core"] and holds(((x["problem"],), 0)) and is_told(x)]
         rest = [number(x, "error_unseen") / number(x, "error_unseen_subspace") for x in mine
                 if is_told(x, "error_unseen_subspace") and not r["core"].startswith("best(")]
-        want = [np.median([number(x, "error") / number(x, "error_subspace") for x in mine]), np.median(rest) if rest else np.nan]
+        want = [np.median([number(x, "error") / number(x, "error_subspace") for x in mine]),
+                np.median(rest) if rest else np.nan]
         good = int(r["rows"]) == len(mine) and close([r["error"], r["unseen"]], want)
         for column, other in (("below_first", run.cores[0]), ("below_kept", kept)):
             found = ratios(run, holds, [r["core"]], [other])
@@ -225,7 +234,8 @@ def check_cores(tap, program, folder, run):
         values = []
         mine = [x for x in run.rows if x["core"] == r["core"] and x["landmarks"] == r["landmarks"]]
         for x in mine:
-            alone = all(y["trial"] == "0" for y in mine if (y["problem"], y["strategy"]) == (x["problem"], x["strategy"]))
+            alone = all(y["trial"] == "0" for y in mine
+                        if (y["problem"], y["strategy"]) == (x["problem"], x["strategy"]))
             times = trials[x["problem"]] if alone else 1
             values += [number(x, "error") / number(x, "error_subspace") - 1] * times
         good = int(r["count"]) == len(values) and close([r[k] for k in ("above", "p10", "p90")], statistic(values))
@@ -245,33 +255,39 @@ def check_errors(tap, program, folder, run):
 
 
 def median_interval(values):
-    """The k-th value from either end, k the largest with 2 P(fewer than k of the values are below the median) <= 5 %."""
+    """The k-th value from either end, k the largest with 2 P(fewer than k of the values are below the median) <= 5
+    %."""
     n = len(values)
     k = sum(2 * sum(math.comb(n, i) for i in range(count + 1)) <= 0.05 * 2**n for count in range(n // 2))
     return [sorted(values)[k - 1], sorted(values)[n - k]] if k else [np.nan, np.nan]
 
 
 def check_intervals(tap, program, folder):
-    """Of medians over sources: eight texts with two heads each, twelve trials of drawn data, and five, which are too few."""
+    """Of medians over sources: eight texts with two heads each, twelve trials of drawn data, and five, which are too
+    few."""
     out = Lines(tap, "errors, intervals over sources")
     rows = list(csv.DictReader(open(os.path.join(folder, "rows.csv"), newline="")))
     inside = 0
     for r in table(program, folder, "errors"):
         by_source = collections.defaultdict(list)
         for x in rows:
-            if all(x[k] == r[k] for k in ("strategy", "landmarks")) and (x["problem"] == r["problem"] if r["problem"] else x["source"]):
+            if all(x[k] == r[k] for k in ("strategy", "landmarks")) and (x["problem"] == r["problem"] if r["problem"]
+                                                                         else x["source"]):
                 by_source[x["source"] or x["trial"]].append(number(x, "error"))
         medians = [np.median(of) for of in by_source.values()]
         inside += len(medians) == 12 and min(medians) < float(r["median_low"]) < float(r["median_high"]) < max(medians)
-        good = int(r["sources"]) == len(medians) and close([r["median_low"], r["median_high"]], median_interval(medians))
-        out.add(good and close([r["median"]], [np.median(sum(by_source.values(), []))]), f"{r['panel']} {r['strategy']} at {r['landmarks']}")
+        good = int(r["sources"]) == len(medians) and close([r["median_low"], r["median_high"]],
+                                                           median_interval(medians))
+        out.add(good and close([r["median"]], [np.median(sum(by_source.values(), []))]),
+                f"{r['panel']} {r['strategy']} at {r['landmarks']}")
     out.end(3 * 2 * 2)
     tap.check(inside == 4, "of twelve sources the outer ones are left out", f"in {inside} of 4 lines")
 
 
 def check_costs(tap, program, folder, run):
-    """Six steps: F, B, B V, F (X B V), A, X (B V), and 4 products a step. Kept rows: formed, and times V. fitted(rows=16) with m of 4 to
-    32 has an R-SVD of the taller of F_I and its transpose, whose cost Golub & Van Loan have as 6 k r^2 + 20 r^3 flops."""
+    """Six steps: F, B, B V, F (X B V), A, X (B V), and 4 products a step. Kept rows: formed, and times V.
+    fitted(rows=16) with m of 4 to 32 has an R-SVD of the taller of F_I and its transpose, whose cost Golub & Van Loan
+    have as 6 k r^2 + 20 r^3 flops."""
     out = Lines(tap, "costs")
 
     def cost(core, n, d, m):
@@ -285,10 +301,12 @@ def check_costs(tap, program, folder, run):
 
     for r in table(program, folder, "costs"):
         n, d, m, core = int(r["n"]), int(r["d"]), int(r["landmarks"]), r["core"]
-        mine = [x for x in run.rows if (x["n"], x["d"], x["landmarks"], x["core"]) == (r["n"], r["d"], r["landmarks"], core)]
+        mine = [x for x in run.rows if (x["n"], x["d"], x["landmarks"], x["core"]) ==
+                (r["n"], r["d"], r["landmarks"], core)]
         want = [cost(core, n, d, m), cost(core, n, d, m) / (2 * n * n * d)]
         want += [np.median([number(x, k) for x in mine]) for k in ("core_s", "exact_s")]
-        out.add(close([r[k] for k in ("multiplications", "of_exact", "core_s", "exact_s")], want), f"{core} {n} {d} {m}")
+        out.add(close([r[k] for k in ("multiplications", "of_exact", "core_s", "exact_s")], want),
+                f"{core} {n} {d} {m}")
     out.end(2 * 4 * 3)
 
 
@@ -297,7 +315,8 @@ def measure(program, work, name, config):
     path, folder = os.path.join(work, f"{name}.yaml"), os.path.join(work, name)
     with open(path, "w") as out:
         out.write(config)
-    subprocess.run([program, "run", path, "-q", "-o", folder], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([program, "run", path, "-q", "-o", folder], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
     return folder
 
 

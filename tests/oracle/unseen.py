@@ -22,9 +22,12 @@ import scipy.linalg
 from cores import core
 from measures import Group, Tap, exact, factors, kernel_of, measures
 
-CORES = {"iterative": 0, "best": 0, "exact_rows(rows=3)": 3, "exact_rows(of=tikhonov(lambda=0.01), rows=3)": 3, "exact_rows(rows=5)": 5,
-         "exact_rows(of=svd(rcond=0.3), rows=5)": 5, "exact_rows(of=best, rows=5)": 5, "exact_rows(of=fitted(rows=5, ridge=0.001))": 5,
-         "fitted(rows=5, ridge=0.001)": 5, "fitted(rows=5, ridge=0.001, keep_rows=true)": 5, "chosen(rows=3)": 3, "chosen(rows=5, keep_rows=true)": 5,
+CORES = {"iterative": 0, "best": 0, "exact_rows(rows=3)": 3, "exact_rows(of=tikhonov(lambda=0.01), rows=3)": 3,
+         "exact_rows(rows=5)": 5,
+         "exact_rows(of=svd(rcond=0.3), rows=5)": 5, "exact_rows(of=best, rows=5)": 5,
+         "exact_rows(of=fitted(rows=5, ridge=0.001))": 5,
+         "fitted(rows=5, ridge=0.001)": 5, "fitted(rows=5, ridge=0.001, keep_rows=true)": 5, "chosen(rows=3)": 3,
+         "chosen(rows=5, keep_rows=true)": 5,
          "exact_rows(rows=100)": 11}
 CONFIG = """
 problems: ["gaussian(n=11, d=3)", "clusters(n=11, d=3, count=4)", "smooth(n=11, d=2)"]
@@ -77,7 +80,8 @@ def expected(s, v, f, a, b, x, seen, keep, oracle):
     if oracle or len(unseen) == 0:
         return want | dict.fromkeys(names, np.nan)
     least = scipy.linalg.pinv(f[unseen], rtol=EPS * len(f)) @ s[unseen] @ scipy.linalg.pinv(b, rtol=EPS * len(f))
-    parts = np.linalg.norm((s - all_t)[unseen]), np.linalg.norm((s - f @ least @ b)[unseen]), np.linalg.norm((f @ (least - x) @ b)[unseen])
+    parts = np.linalg.norm((s - all_t)[unseen]), np.linalg.norm((s - f @ least @ b)[unseen]), np.linalg.norm(
+        (f @ (least - x) @ b)[unseen])
     return want | {name: part / size for name, part in zip(names, parts)}
 
 
@@ -108,7 +112,8 @@ def sets(rows, numbers, s, v, made, seen, within):
             f, a, b = made[row["strategy"], row["landmarks"], row["factors"]]
             t = f @ middle(row["core"], s, f, a, b, list(chosen)) @ b
             t[list(chosen)] = s[list(chosen)]
-            good = abs(np.linalg.norm(s - t) / np.linalg.norm(s) - float(row["error"])) < 1e-9 * (1 + float(row["error"]))
+            good = abs(np.linalg.norm(s - t) / np.linalg.norm(s) - float(row["error"])) < 1e-9 * (
+                1 + float(row["error"]))
         if good:
             left.append(list(chosen))
     return left
@@ -123,7 +128,8 @@ def main():
     tap, groups, compared, unique = Tap(), {}, 0, Group()
     for engine in ("streamed", "direct"):
         run, picks = os.path.join(work, engine), os.path.join(work, "landmarks-" + engine)
-        done = subprocess.run([program, "run", config, "--quiet", "--set", "engine=" + engine, "--out", run], capture_output=True)
+        done = subprocess.run([program, "run", config, "--quiet", "--set", "engine=" + engine, "--out", run],
+                              capture_output=True)
         tap.check(done.returncode == 0, f"the run succeeds ({engine})", done.stderr.decode())
         done = subprocess.run([program, "export", run, "--landmarks", picks], capture_output=True)
         tap.check(done.returncode == 0, f"the landmarks are exported ({engine})", done.stderr.decode())
@@ -138,9 +144,11 @@ def main():
             q, k, v = (np.load(os.path.join(folder, f"{name}.npy")) for name in "qkv")
             s = exact(q, k, False)
             for pick in mine:
-                queries, keys = (np.load(os.path.join(folder, f"{pick['picks']}-{side}.npy")) for side in ("queries", "keys"))
+                queries, keys = (np.load(os.path.join(folder, f"{pick['picks']}-{side}.npy"))
+                                 for side in ("queries", "keys"))
                 for kind in ("nystromformer", "cur") if queries.ndim == 1 else ("nystromformer",):
-                    made[pick["strategy"], pick["landmarks"], kind] = factors(kind, s, kernel_of("softmax(scale=auto)", q, k)[2], q, k, queries, keys)
+                    made[pick["strategy"], pick["landmarks"],
+                         kind] = factors(kind, s, kernel_of("softmax(scale=auto)", q, k)[2], q, k, queries, keys)
             here = [row for row in rows if (row["problem"], row["trial"]) == instance and row["status"] == "ok"]
             numbers = [names.index(row["core"]) for row in here]
             three = sets(here, numbers, s, v, made, 3, [])
@@ -156,12 +164,17 @@ def main():
                 keep, oracle = "exact_rows" in text or "keep_rows=true" in text, "best" in text
                 want = expected(s, v, f, a, b, x, seen_of[CORES[text]], keep, oracle)
                 wrong = close(row, want, 1 + np.linalg.norm(a, 2) * np.linalg.norm(x, 2))
-                groups.setdefault((engine, text), Group()).add(float(bool(wrong)), 0, 0, f"{instance} {row['strategy']} m = {row['landmarks']} {row['factors']}: {wrong}")
+                groups.setdefault((engine, text), Group()).add(float(bool(wrong)), 0, 0,
+                                                               f"{instance} {row['strategy']} m = {row['landmarks']} "
+                                                               f"{row['factors']}: {wrong}")
                 compared += 1
-    tap.check(unique.rows == 12 and unique.wrong == 0, "one set of rows explains what is kept, in each of 12 instances", unique.detail)
+    tap.check(unique.rows == 12 and unique.wrong == 0, "one set of rows explains what is kept, in each of 12 instances",
+              unique.detail)
     for name, group in groups.items():
-        tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} rows, all columns", f"{group.wrong} wrong; {group.detail}")
-    tap.check(len(groups) == 2 * len(CORES) and compared > 800, f"every core has rows, {compared} in all", f"{sorted(groups)}")
+        tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} rows, all columns",
+                  f"{group.wrong} wrong; {group.detail}")
+    tap.check(len(groups) == 2 * len(CORES) and compared > 800, f"every core has rows, {compared} in all",
+              f"{sorted(groups)}")
     print(f"1..{tap.count}")
     return tap.failed > 0
 

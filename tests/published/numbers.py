@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""numbers.py [--strength] [FOLDER] - numbers of README.md, docs/results.md and docs/paper.md that are not in results/published, a line each.
+"""numbers.py [--strength] [FOLDER] - numbers of README.md, docs/results.md and docs/paper.md that are not in
+results/published, a line each.
 
-A number stands in a section; LIST (listing.py) says which CSV files have that section's numbers. It must be there to the
-digits shown: as it is, in the unit that follows it, as a difference from 1 in per cent, or inverted before 'times'. The numbers
-of one cell of a table, and an estimate with its interval, must be in one row, in their order. The headings of a table narrow
-the rows: `name(option=...)` to those of this component, m = 8 to landmarks = 8, a word of LIST's [names] to the rows that it is
-said to mean.
+A number stands in a section; LIST (listing.py) says which CSV files have that section's numbers. It must be there to
+the digits shown: as it is, in the unit that follows it, as a difference from 1 in per cent, or inverted before 'times'.
+The numbers of one cell of a table, and an estimate with its interval, must be in one row, in their order. The headings
+of a table narrow the rows: `name(option=...)` to those of this component, m = 8 to landmarks = 8, a word of LIST's
+[names] to the rows that it is said to mean.
 
-No results, and not looked for, are: what is in `code`, links and headings; m = 8, n = 8 ... 64 and the like; 95 %; numbers that
-are a part of a name (Zen 3, layer 6, 4m); counts of what an experiment has (32 landmarks, 20 trials); numbers written as words;
-those that LIST gives, and sections that it leaves untraced, each with a reason.
+No results, and not looked for, are: what is in `code`, links and headings; m = 8, n = 8 ... 64 and the like; 95 %;
+numbers that are a part of a name (Zen 3, layer 6, 4m); counts of what an experiment has (32 landmarks, 20 trials);
+numbers written as words; those that LIST gives, and sections that it leaves untraced, each with a reason.
 
 --strength: how many of the numbers would be missed if their last digit were another one."""
 import csv
@@ -22,14 +23,20 @@ import sys
 from listing import FOLDER, ROOT, Listing, wanted
 
 TEXTS = ("README.md", "docs/results.md", "docs/paper.md")
-NUMBER = re.compile(r"(?<![\w.^²³-])(?<!(?<!\d)/)-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³(](?<!\dx(?!\w))|-\w|/[a-zA-Z]|\.\d)")
+NUMBER = re.compile(
+    r"(?<![\w.^²³-])(?<!(?<!\d)/)-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³(](?<!\dx(?!\w))|-\w|/[a-zA-Z]|\.\d)")
 UNITS = {"%": 100, "ms": 1e3, "µs": 1e6, "million": 1e-6, "ns": 1e9}
 LETTERS = r"(?:\b(?:[a-zA-Z]\w*|²) ?(?:=|≤|<|≥) ?)"
 VALUE = r"-?[\d,]*\d(?:\.\d+)?(?:e-?\d+)?(?: ?%)?"
 DEFINED = re.compile(rf"{LETTERS}{VALUE}(?:(?:, | \.\.\. | and | or | to |/){VALUE})*")
-NAMES = re.compile(r"arXiv:[\d.]+|\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 %|±\d[\d.]*")
-COUNTED = re.compile(r"(?<![\w.,])\d[\d,]*(?=\s+(?:landmarks?|landmark tokens|segment means|(?:uniform |strongest |random )?(?:tokens|keys|rows)|trials|passes|texts|"
-                     r"crops|images|sources|inputs|problems|strategies|numbers of|m\b|cores|methods|settings|choices|samples|files|heads|"
+NAMES = re.compile(
+    r"arXiv:[\d.]+|\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 "
+    r"%|±\d[\d.]*")
+COUNTED = re.compile(
+    r"(?<![\w.,])\d[\d,]*(?=\s+(?:landmarks?|landmark tokens|segment means|(?:uniform |strongest |random "
+    r")?(?:tokens|keys|rows)|trials|passes|texts|"
+                     r"crops|images|sources|inputs|problems|strategies|numbers "
+                     r"of|m\b|cores|methods|settings|choices|samples|files|heads|"
                      r"paired|factor pairs|pairs|random projections|layers)\b)")
 COMMAND = re.compile(r"^ *(?:\./|make |nysbench |compare |python3? |cd |experiments/|--|'|\")")
 
@@ -128,7 +135,8 @@ class Number:
 
 def prose_of(text):
     """A text without code, links and what is no result."""
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", lambda m: "" if m.group(0)[0] == "!" else re.sub(r"[\d.]+", "", m.group(1)), text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)",
+                  lambda m: "" if m.group(0)[0] == "!" else re.sub(r"[\d.]+", "", m.group(1)), text)
     text = re.sub(r"<!--.*?-->", "", text)
     text = re.sub(r"`[^`]*`", "`", text)
     text = re.sub(r"\*\*|†|~", "", text)
@@ -191,7 +199,8 @@ def has(row, test):
     if kind == "column":
         return value_of(row.get(what[0])) == what[1]
     if kind == "number":
-        return what[0] in [value_of(row.get(c)) for c in ("n", "landmarks", "heads")] or f"n {what[0]:.0f}" in row["#text"]
+        return what[0] in [value_of(row.get(c))
+                           for c in ("n", "landmarks", "heads")] or f"n {what[0]:.0f}" in row["#text"]
     if kind == "text":
         column, equals, wanted = what[0].partition("==")
         return row.get(column) == wanted if equals else any(what[0] in t for t in row["#text"])
@@ -212,7 +221,8 @@ def narrowed(tables, tests):
     for table in tables:
         left = table.rows
         for test in tests:
-            left = [r for r in left if any(is_all(r, t) for t in test)] or [r for r in left if any(has(r, t) for t in test)] or left
+            left = [r for r in left if any(is_all(r, t) for t in test)] or \
+                [r for r in left if any(has(r, t) for t in test)] or left
         rows += left
     return rows
 
@@ -279,7 +289,8 @@ class Checker:
         cells = [[c.strip() for c in re.split(r"(?<!\\)\|", line.strip().strip("|"))] for line in block]
         head, rows = cells[0], [c for c in cells[1:] if not all(re.fullmatch(r":?-+:?", x) for x in c)]
         for row in rows:
-            labels = [row[0]] + [c for c, h in zip(row[1:], head[1:]) if c and (h in ("n", "m") or not numbers_of(prose_of(c)))]
+            labels = [row[0]] + [c for c, h in zip(row[1:], head[1:]) if c
+                                 and (h in ("n", "m") or not numbers_of(prose_of(c)))]
             for i, cell in enumerate(row):
                 if i == 0 or cell in labels:
                     continue
@@ -317,7 +328,8 @@ def main(arguments):
     for mistake in mistakes:
         print(mistake)
     if checker.strength:
-        print(f"{checker.checked} numbers; with another last digit {100 * checker.weak / max(checker.checked, 1):.0f} % would be found still")
+        print(f"{checker.checked} numbers; with another last digit {100 * checker.weak / max(checker.checked, 1):.0f} "
+              f"% would be found still")
         for place, (weak, count) in checker.weak_at.items():
             print(f"  {place}: {count} numbers, {100 * weak / count:.0f} %")
     return bool(mistakes)

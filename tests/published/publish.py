@@ -3,9 +3,9 @@
 """publish.py [--no-runs] [FILE]... - makes the files of results/published that its LIST has, or those named.
 publish.py --check RUNS - whether runs in the folder RUNS give what is published of them, but for figures and times.
 
-Goes on where it was stopped: a file is made once by one build of ./nysbench, and a run continues. --no-runs takes the rows
-that lie in results/, whatever build measured them, and leaves benchmarks alone. Exit status 1 if a file could not be made, or
-is another one."""
+Goes on where it was stopped: a file is made once by one build of ./nysbench, and a run continues. --no-runs takes the
+rows that lie in results/, whatever build measured them, and leaves benchmarks alone. Exit status 1 if a file could not
+be made, or is another one."""
 import csv
 import hashlib
 import io
@@ -46,7 +46,8 @@ def selected(text, entry):
         names += ["count", "of"]
         true = [compute(row, entry["count"]) == "True" for row in rows]
         groups = sorted({tuple(line) for line in lines})
-        lines = [[*g, sum(t for line, t in zip(lines, true) if tuple(line) == g), sum(tuple(line) == g for line in lines)] for g in groups]
+        lines = [[*g, sum(t for line, t in zip(lines, true) if tuple(line) == g),
+                  sum(tuple(line) == g for line in lines)] for g in groups]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([names, *lines])
     return out.getvalue()
@@ -76,7 +77,8 @@ def make_run(name, entry, build):
     begun = f"{name}.begun"
     fresh = [] if is_done(begun, build) or not os.path.exists(f"results/{name}") else ["--fresh"]
     set_done(begun, build)
-    subprocess.run(["./nysbench", *shlex.split(entry["command"]), "--out", f"results/{name}", "--quiet", *fresh], check=True,
+    subprocess.run(["./nysbench", *shlex.split(entry["command"]), "--out", f"results/{name}", "--quiet", *fresh],
+                   check=True,
                    stdout=subprocess.DEVNULL)
 
 
@@ -88,7 +90,8 @@ def read_file(name, entry, runs="results"):
         drawn = read_bytes(f"{run}/plots/{entry.get('file', name)}")
         return selected(drawn.decode(), entry).encode() if "columns" in entry else drawn
     command = shlex.split(entry["command"].replace("{run}", shlex.quote(run)))
-    text = subprocess.run(["./nysbench", *command, "--format", "csv"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    text = subprocess.run(["./nysbench", *command, "--format", "csv"], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
     return selected(text, entry).encode()
 
 
@@ -105,7 +108,8 @@ DOWNHILL = ("optimized(",)
 
 
 def agree(old, new):
-    """Lines of a table, NAME..., ESTIMATE, LOW, HIGH: of a strategy that goes downhill, the estimate has to lie in the published interval."""
+    """Lines of a table, NAME..., ESTIMATE, LOW, HIGH: of a strategy that goes downhill, the estimate has to lie in the
+    published interval."""
     if all(map(same, old, new)):
         return True
     if not any(field.startswith(DOWNHILL) for field in old) or old[:-3] != new[:-3]:
@@ -122,7 +126,8 @@ def check(listing, runs):
     for name, entry in listing.files.items():
         if "columns" not in entry or entry.get("times") or not os.path.isdir(f"{runs}/{entry.get('run')}"):
             continue
-        old, new = ([*csv.reader(io.StringIO(data.decode()))] for data in (read_bytes(f"{FOLDER}/{name}"), read_file(name, entry, runs)))
+        old, new = ([*csv.reader(io.StringIO(data.decode()))]
+                    for data in (read_bytes(f"{FOLDER}/{name}"), read_file(name, entry, runs)))
         count += 1
         if [len(line) for line in old] != [len(line) for line in new]:
             differ.append(f"{name}: {len(new)} lines, and not {len(old)}")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""notebook.py --renew - runs the cells of docs/notebook.ipynb and stores their outputs. Needs nysbench, pandas and matplotlib.
+"""notebook.py --renew - runs the cells of docs/notebook.ipynb and stores their outputs. Needs nysbench, pandas and
+matplotlib.
 
-test_docs.py runs the cells too, and compares what they give with what is stored: texts, and numbers to their last digit, but
-no figures, which depend on the version of matplotlib."""
+test_docs.py runs the cells too, and compares what they give with what is stored: texts, and numbers to their last
+digit, but no figures, which depend on the version of matplotlib."""
 import ast
 import contextlib
 import html.parser
@@ -34,7 +35,8 @@ def run(notebook):
             for count, cell in enumerate((cell for cell in notebook["cells"] if cell["cell_type"] == "code"), 1):
                 with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()):
                     value = execute("".join(cell["source"]), names)
-                streams = [{"name": "stdout", "output_type": "stream", "text": lines(said.getvalue())}] if said.getvalue() else []
+                streams = [{"name": "stdout", "output_type": "stream", "text": lines(said.getvalue())}] \
+                    if said.getvalue() else []
                 results = [] if value is None else [
                     {"data": data_of(value), "execution_count": count, "metadata": {}, "output_type": "execute_result"}]
                 outputs.append(streams + results)
@@ -98,21 +100,25 @@ class Texts(html.parser.HTMLParser):
 
 
 def alike(stored, made):
-    """The same words, and numbers but for the last digit, since libraries round differently. Lines are broken as COLUMNS say."""
+    """The same words, and numbers but for the last digit, since libraries round differently. Lines are broken as
+    COLUMNS say."""
     stored, made = " ".join(stored.split()), " ".join(made.split())
-    return NUMBER.sub("#", stored) == NUMBER.sub("#", made) and all(map(close, NUMBER.findall(stored), NUMBER.findall(made)))
+    return NUMBER.sub("#", stored) == NUMBER.sub("#",
+                                                 made) and all(map(close, NUMBER.findall(stored), NUMBER.findall(made)))
 
 
 def close(a, b):
     decimals = len(a.partition("e")[0].partition(".")[2])
-    return a == b or (decimals > 0 and math.isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1.01 * 10.0 ** -decimals * ("e" not in a)))
+    return a == b or (decimals > 0 and math.isclose(float(a), float(b), rel_tol=1e-3,
+                                                    abs_tol=1.01 * 10.0 ** -decimals * ("e" not in a)))
 
 
 def table_alike(stored, made):
     """A DataFrame's HTML, and the list of dicts that is there without pandas."""
     rows = [row for row in Texts(stored).rows if row]
     return len(rows) == len(made) and all(
-        len(row) == len(line) and all(cell_alike(text, value) for text, value in zip(row, line.values())) for row, line in zip(rows, made))
+        len(row) == len(line) and all(cell_alike(text, value) for text, value in zip(row, line.values())) for row,
+        line in zip(rows, made))
 
 
 def cell_alike(text, value):
@@ -126,14 +132,16 @@ def difference(stored, made, value):
     if [one["output_type"] for one in stored] != [one["output_type"] for one in made]:
         return f"outputs {[one['output_type'] for one in made]}, stored are {[one['output_type'] for one in stored]}"
     for old, new in zip(stored, made):
-        texts = [(old["text"], new["text"])] if "text" in old else [(old["data"]["text/plain"], new["data"]["text/plain"])]
+        texts = [(old["text"], new["text"])] if "text" in old \
+            else [(old["data"]["text/plain"], new["data"]["text/plain"])]
         page = "".join(old.get("data", {}).get("text/html", ""))
         if 'class="dataframe"' in page and isinstance(value, list):
             if not table_alike(page, value):
                 return f"{value}, stored is {page}"
             continue
         if page:
-            texts.append((" ".join(Texts(page).words), " ".join(Texts("".join(new["data"].get("text/html", ""))).words)))
+            texts.append((" ".join(Texts(page).words),
+                          " ".join(Texts("".join(new["data"].get("text/html", ""))).words)))
         for old_text, new_text in texts:
             if not alike("".join(old_text), "".join(new_text)):
                 return f"{''.join(new_text)}, stored is {''.join(old_text)}"

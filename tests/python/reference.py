@@ -39,6 +39,7 @@ def distance(x, y):
 
 
 def tolerance(formula, *arrays):
-    """What single precision costs: ten times what the formula in NumPy's is off, since NumPy adds in another order and has
-    another exponential, and 10 u of the norm."""
-    return 10 * distance(formula(*(x.astype(np.float32) for x in arrays)), formula(*(x.astype(float) for x in arrays))) + 10 * U32
+    """What single precision costs: ten times what the formula in NumPy's is off, since NumPy adds in another order and
+    has another exponential, and 10 u of the norm."""
+    return 10 * distance(formula(*(x.astype(np.float32) for x in arrays)),
+                         formula(*(x.astype(float) for x in arrays))) + 10 * U32

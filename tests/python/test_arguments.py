@@ -54,7 +54,8 @@ def public():
         if callable(one):
             yield name, one
         if inspect.isclass(one):
-            yield from ((f"{name}.{method}", found) for method, found in vars(one).items() if inspect.isfunction(found) and method[0] != "_")
+            yield from ((f"{name}.{method}", found) for method,
+                        found in vars(one).items() if inspect.isfunction(found) and method[0] != "_")
     yield "Heads", Heads
 
 
@@ -76,7 +77,8 @@ class TruthValues(unittest.TestCase):
         for call, name in found:
             for wrong in "false", 2, [True], np.array([1.5, 2]):
                 with self.subTest(call=call, name=name, wrong=wrong):
-                    self.assertRaisesRegex(TypeError, f"^{name}: expected True or False, not ", lambda: CALLS[call](**{name: wrong}))
+                    self.assertRaisesRegex(TypeError, f"^{name}: expected True or False, not ",
+                                           lambda: CALLS[call](**{name: wrong}))
 
     def test_numbers_that_are_one_or_zero_are_truth_values(self):
         for given in 1, np.True_, np.int64(1), True:
@@ -96,7 +98,8 @@ class Layouts(unittest.TestCase):
         "q of an Attention": lambda q: nysbench.Attention("streamed", q.shape)(q, q, q),
         "q of its extend": lambda q: nysbench.Attention("merging", q.shape, causal=True).extend(q, q, q),
         "heads: q": lambda q: run(heads=(q, q, q), landmarks=2),
-        "heads 'a': q": lambda q: run(heads={"a": [(one, one, one) for one in q.reshape(-1, *q.shape[-3:])]}, landmarks=2),
+        "heads 'a': q": lambda q: run(heads={"a": [(one, one, one) for one in q.reshape(-1, *q.shape[-3:])]},
+                                      landmarks=2),
     }
 
     def doubts(self, call, q):
@@ -114,7 +117,8 @@ class Layouts(unittest.TestCase):
                     if "'a'" in name and q.ndim == 3:
                         shape, inputs = (1, *shape), "inputs, "  # a list of one
                     self.assertEqual(self.doubts(call, q), [
-                        f"{name.partition(' of ')[0]} of shape {shape} is read as ({inputs}heads, n, d): 20 heads of n = 8 tokens, d = 4; "
+                        f"{name.partition(' of ')[0]} of shape {shape} is read as ({inputs}heads, n, d): 20 heads of n "
+                        f"= 8 tokens, d = 4; "
                         f"if it is ({inputs}n, heads, d), transpose it"])
 
     def test_heads_before_tokens_are_not(self):
@@ -149,10 +153,12 @@ class Warnings(unittest.TestCase):
             stub.chmod(0o755)
             for text, call in {
                     "rows failed: 2": lambda: nysbench.run(strategies=["uniform", picky], **SMALL),
-                    "with open": lambda: nysbench.run(strategies=["uniform", reader], folder=os.path.join(folder, "a"), **SMALL),
+                    "with open": lambda: nysbench.run(strategies=["uniform", reader], folder=os.path.join(folder, "a"),
+                                                      **SMALL),
                     "read as (heads": lambda: nysbench.attention(q, q, q, "streamed"),
                     "read as (inputs": lambda: nysbench.select(q[None], 2, "uniform"),
-                    "the constant matrix": lambda: nysbench.measure(X[0], X[1], cores="svd(rcond=machine)", **few)}.items():
+                    "the constant matrix": lambda: nysbench.measure(X[0], X[1], cores="svd(rcond=machine)",
+                                                                    **few)}.items():
                 with self.subTest(text):
                     self.assertIn("nysbench.", self.line(text, call))
             with mock.patch.dict(os.environ, NYSBENCH_PROGRAM=str(stub)):

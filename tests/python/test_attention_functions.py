@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions as attentions: in the study `forward`, in nysbench.attention, by nysbench.serve; what they are given, what they
-may return, and what is said of what they may not.
+"""Functions as attentions: in the study `forward`, in nysbench.attention, by nysbench.serve; what they are given, what
+they may return, and what is said of what they may not.
 
-Known are exact outputs, by softmax in NumPy; of values as outputs, the values; of times that a function returns, these."""
+Known are exact outputs, by softmax in NumPy; of values as outputs, the values; of times that a function returns,
+these."""
 import functools
 import importlib.util
 import os
@@ -86,7 +87,8 @@ class InRuns(unittest.TestCase):
     def test_outputs_and_verdicts(self):
         found, run = rows_of(["streamed", "nystrom(landmarks=4)", exact, noisy], timed=False, trials=3, jobs=2)
         self.assertEqual({label: len(rows) for label, rows in found.items()},
-                         {"streamed": 6, "nystrom(landmarks=4)": 6, "exact": 6, "noisy": 18})  # one trial without chance
+                         {"streamed": 6, "nystrom(landmarks=4)": 6, "exact": 6,
+                          "noisy": 18})  # one trial without chance
         self.assertTrue(all(row["status"] == "ok" and row["clock"] == "none" and np.isnan(row["latency_s"]) and
                             np.isnan(row["load"]) for rows in found.values() for row in rows))
         self.assertTrue(all(row["output_error"] < 1e-6 and row["rowsum_deviation"] < 1e-5 for row in found["exact"]))
@@ -101,7 +103,8 @@ class InRuns(unittest.TestCase):
         timed = nysbench.attention_function(values, timed=True, name="timed")
         found, _ = rows_of(["streamed", values, slow, timed], (Q[0], K[0], V[0]), trials=1, rounds=3)
         clocks = {label: (rows[0]["clock"], rows[0]["device"]) for label, rows in found.items()}
-        self.assertEqual(clocks, {"streamed": ("pass", None), "values": ("none", None), "slow": ("own", "abacus, float3"),
+        self.assertEqual(clocks,
+                         {"streamed": ("pass", None), "values": ("none", None), "slow": ("own", "abacus, float3"),
                                   "timed": ("own", None)})
         self.assertEqual(found["slow"][0]["latency_s"], 0.25)
         self.assertEqual(found["slow"][0]["repeats"], 3)
@@ -120,24 +123,28 @@ class InRuns(unittest.TestCase):
                               (functools.partial(lambda q, k, v, factor: factor * v, factor=5), 5)):
             outputs = nysbench.attention(Q[0], K[0], V[0], given)
             np.testing.assert_array_equal(outputs, np.float32(factor) * V[0])
-            expected = np.linalg.norm(outputs - exact(Q[0], K[0], V[0], 8**-0.5)) / np.linalg.norm(exact(Q[0], K[0], V[0], 8**-0.5))
+            expected = np.linalg.norm(outputs - exact(Q[0], K[0], V[0],
+                                                      8**-0.5)) / np.linalg.norm(exact(Q[0], K[0], V[0], 8**-0.5))
             self.assertAlmostEqual(first(given)["output_error"], expected, places=5)
 
     def test_a_change_is_measured_again(self):
         with tempfile.TemporaryDirectory() as folder:
-            errors = [first(functools.partial(lambda q, k, v, factor: factor * v, factor=factor), folder=folder)["output_error"]
+            errors = [first(functools.partial(lambda q, k, v, factor: factor * v, factor=factor),
+                            folder=folder)["output_error"]
                       for factor in (1, 2, 1)]
             self.assertNotEqual(errors[0], errors[1])
             self.assertEqual(errors[0], errors[2])
 
     def test_groups_and_masks(self):
-        grouped = nysbench.attention_function(lambda q, k, v: np.repeat(v, len(q) // len(v), 0), grouped=True, name="grouped")
+        grouped = nysbench.attention_function(lambda q, k, v: np.repeat(v, len(q) // len(v), 0), grouped=True,
+                                              name="grouped")
         found, _ = rows_of([masked, exact, grouped], (Q, K[:, :2], V[:, :2]), causal=True, timed=False)
         self.assertTrue(all(row["status"] == "ok" and row["output_error"] < 1e-6 for row in found["masked"]))
         self.assertTrue(all(row["status"] == "skipped" and "causal" in row["reason"] for row in found["exact"]))
         found, _ = rows_of([exact, values, grouped], (Q, K[:, :2], V[:, :2]), timed=False)
         self.assertTrue(all(row["output_error"] < 1e-6 for row in found["exact"]))
-        self.assertEqual([row["output_error"] for row in found["grouped"]], [row["output_error"] for row in found["values"]])
+        self.assertEqual([row["output_error"] for row in found["grouped"]],
+                         [row["output_error"] for row in found["values"]])
 
     def test_what_is_wrong_is_a_reason(self):
         def short(q, k, v):
@@ -164,9 +171,12 @@ class InRuns(unittest.TestCase):
         def undefined(q, k, v):
             return v * np.nan
 
-        said = {short: ("failed", "short: returned ndarray (float32) of shape (4, 3, 8); expected real numbers of shape (4, 48, 8)"),
+        said = {short: ("failed",
+                        "short: returned ndarray (float32) of shape (4, 3, 8); expected real numbers of shape (4, 48, "
+                        "8)"),
                 texts: ("failed", "texts: returned ndarray (<U1)"),
-                negative: ("failed", "negative: returned int beside its outputs; expected seconds, a number of 0 or more"),
+                negative: ("failed",
+                           "negative: returned int beside its outputs; expected seconds, a number of 0 or more"),
                 devices: ("failed", "devices: returned the device 7; expected a text of at most 80 bytes"),
                 four: ("failed", "four: returned 4 values; expected outputs, or (outputs, seconds)"),
                 raises: ("failed", "raises: ValueError: no luck today (test_attention_functions.py, line"),
@@ -180,11 +190,13 @@ class InRuns(unittest.TestCase):
             self.assertIn(text, row["reason"])
 
     def test_what_stands_in_the_wrong_place(self):
-        for given, text in ((lambda points, m: range(m), "has no parameter q and no k and no v: an attention is given q, k and v"),
+        for given, text in ((lambda points, m: range(m),
+                             "has no parameter q and no k and no v: an attention is given q, k and v"),
                             (lambda q, k, v, power: v, "power: an attention is given")):
             with self.assertRaisesRegex(TypeError, text):
                 first(given)
-        with self.assertRaisesRegex(TypeError, "is a function for an attention, where a function for a strategy is expected"):
+        with self.assertRaisesRegex(TypeError,
+                                    "is a function for an attention, where a function for a strategy is expected"):
             nysbench.run(problems="gaussian(n=24, d=4)", strategies=values, cores="svd", landmarks=4, progress=False)
         with self.assertRaisesRegex(ValueError, "tensors 'jax': expected 'torch' or 'numpy'"):
             nysbench.attention_function(values, tensors="jax")
@@ -221,11 +233,15 @@ class InRuns(unittest.TestCase):
                 print(interrupt)
         """
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), folder], capture_output=True, text=True, timeout=60)
-            self.assertEqual(done.stdout, f"interrupted in waits; what was measured is kept, and the same call goes on: {folder}\n", done.stderr)
+            done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), folder], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual(done.stdout,
+                             f"interrupted in waits; what was measured is kept, and the same call goes on: {folder}\n",
+                             done.stderr)
             rows = nysbench.row_arrays(folder)
             self.assertEqual(sorted(zip(rows["attention_label"], rows["head"], rows["status"])),
-                             [("streamed", 0, "ok"), ("streamed", 2, "planned"), ("waits", 0, "ok"), ("waits", 2, "planned")])
+                             [("streamed", 0, "ok"), ("streamed", 2, "planned"), ("waits", 0, "ok"),
+                              ("waits", 2, "planned")])
 
     def test_draws_are_those_of_a_call(self):
         """The same seed and trial, the same numbers: here, in nysbench.attention, and of an Attention."""
@@ -234,7 +250,8 @@ class InRuns(unittest.TestCase):
         for row in found["noisy"]:
             how = {"seed": 5, "trial": row["trial"]}
             outputs = nysbench.attention(Q[0], K[0], V[0], noisy, **how)
-            self.assertAlmostEqual(np.linalg.norm(outputs - of_exact) / np.linalg.norm(of_exact), row["output_error"], places=6)
+            self.assertAlmostEqual(np.linalg.norm(outputs - of_exact) / np.linalg.norm(of_exact), row["output_error"],
+                                   places=6)
             layer = nysbench.Attention(noisy, Q[0].shape, **how)
             for _ in range(2):
                 np.testing.assert_array_equal(layer(Q[0], K[0], V[0]), outputs)
@@ -278,9 +295,11 @@ class Calls(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write("def scaled(q, k, v, factor=1):\n    return factor * v\n")
             package = os.path.dirname(os.path.dirname(nysbench.__file__))
-            spec = (f"command(run=\"env PYTHONPATH={package} {sys.executable} -m nysbench.serve {path} scaled factor=0.5\", "
+            spec = (f"command(run=\"env PYTHONPATH={package} {sys.executable} -m nysbench.serve {path} scaled "
+                    f"factor=0.5\", "
                     "serve=true, label=served)")
-            found, _ = rows_of([spec, nysbench.attention_function(lambda q, k, v: v / 2, name="half")], (Q[0], K[0], V[0]),
+            found, _ = rows_of([spec, nysbench.attention_function(lambda q, k, v: v / 2, name="half")],
+                               (Q[0], K[0], V[0]),
                                trials=1, rounds=2)
             self.assertEqual(found["served"][0]["output_error"], found["half"][0]["output_error"])
             self.assertEqual(found["served"][0]["clock"], "own")  # nysbench.serve has a clock around the call
@@ -316,14 +335,16 @@ class Steps(unittest.TestCase):
         layer = nysbench.Attention(Stepwise(), Q[0].shape, causal=True)
         one = layer(Q[0], K[0], V[0])
         for _ in range(2):
-            pieces = [layer.extend(*(x[0][:, start:end] for x in (Q, K, V))) for start, end in ((0, 40), (40, 41), (41, 48))]
+            pieces = [layer.extend(*(x[0][:, start:end] for x in (Q, K, V))) for start,
+                      end in ((0, 40), (40, 41), (41, 48))]
             np.testing.assert_allclose(np.concatenate(pieces, axis=1), one, atol=1e-6)
             layer.restart()
         self.assertTrue(layer.cost.seconds > 0 and np.isnan(layer.cost.bytes))
 
     def test_what_is_wrong_is_raised(self):
         one = [x[0][:, :1] for x in (Q, K, V)]
-        with self.assertRaisesRegex(nysbench.ArgumentError, "masked takes all tokens at once, not piece by piece: it has no methods extend"):
+        with self.assertRaisesRegex(nysbench.ArgumentError,
+                                    "masked takes all tokens at once, not piece by piece: it has no methods extend"):
             nysbench.Attention(masked, Q[0].shape, causal=True).extend(*one)
         with self.assertRaisesRegex(nysbench.ArgumentError, r"expected \(heads, n, d\) and causal=True"):
             nysbench.Attention(Stepwise(), Q[0].shape).extend(*one)
@@ -337,7 +358,8 @@ class Steps(unittest.TestCase):
             return next(check for check in nysbench.check(one) if check.name == "steps")
 
         self.assertEqual(steps(Stepwise()).passed, True)
-        self.assertRegex(steps(Stepwise(3)).says, r"^piece by piece, the output of token 60 of 96 in head 0 is .*, and .* in one pass$")
+        self.assertRegex(steps(Stepwise(3)).says,
+                         r"^piece by piece, the output of token 60 of 96 in head 0 is .*, and .* in one pass$")
         without = Stepwise()
         without.restart = None
         self.assertRegex(steps(without).says, "takes all tokens at once")
@@ -357,7 +379,8 @@ class Checks(unittest.TestCase):
                 scores = scores * seen
             return scores / scores.sum(-1, keepdims=True) @ v
 
-        self.assertRegex(self.failed(leaks).pop("causal"), r"looks ahead under a causal mask: with 12 heads of 1024 tokens, other "
+        self.assertRegex(self.failed(leaks).pop("causal"),
+                         r"looks ahead under a causal mask: with 12 heads of 1024 tokens, other "
                          r"tokens from number 512 on change the output of token 511 in head 3 from")
 
     def test_good_ones_pass(self):
@@ -365,26 +388,35 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.failed(lambda points, m: range(m)), {})
 
     def test_huge_norms(self):
-        self.assertRegex(self.failed(masked)["output"], "^28 tokens of huge norms: entry [0-9]+ of the output is -?(nan|inf)$")
+        self.assertRegex(self.failed(masked)["output"],
+                         "^28 tokens of huge norms: entry [0-9]+ of the output is -?(nan|inf)$")
 
     def test_from_the_shell(self):
         """FILE.py:NAME of an attention, a strategy and a core, good and bad."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mine.py")
             with open(path, "w", encoding="utf-8") as file:
-                file.write("import numpy as np\nimport nysbench\n@nysbench.strategy\ndef last(points, m):\n    return range(len(points) - m, len(points))\n"
-                           "def ahead(q, k, v, causal):\n    return np.roll(v, -1, axis=1)\ndef pinv(A):\n    return np.linalg.pinv(A)\n"
+                file.write("import numpy as np\nimport nysbench\n@nysbench.strategy\ndef last(points, m):\n    return "
+                           "range(len(points) - m, len(points))\n"
+                           "def ahead(q, k, v, causal):\n    return np.roll(v, -1, axis=1)\ndef pinv(A):\n    return "
+                           "np.linalg.pinv(A)\n"
                            "def needs(q, k, v, power):\n    return v\n")
             environment = {**os.environ, "NYSBENCH_PYTHON": sys.executable}
-            for what, status, text in ((f"{path}:ahead", 1, "FAIL ahead, causal: 2 tokens: other tokens from number 1 on change earlier outputs under a mask"), (path, 0, "PASS last, picks: "),
-                                       (f"{path}:pinv", 0, "PASS pinv, "), (f"{path}:none", 2, "mine.py: has no function none"),
-                                       (f"{path}:needs", 2, "needs: power: an attention is given"), (f"{folder}/other.py", 2, "there is no file")):
-                done = subprocess.run([nysbench.program(), "check", what], env=environment, capture_output=True, text=True, timeout=300)
+            for what, status, text in ((f"{path}:ahead", 1,
+                                        "FAIL ahead, causal: 2 tokens: other tokens from number 1 on change earlier "
+                                        "outputs under a mask"), (path, 0, "PASS last, picks: "),
+                                       (f"{path}:pinv", 0, "PASS pinv, "),
+                                       (f"{path}:none", 2, "mine.py: has no function none"),
+                                       (f"{path}:needs", 2, "needs: power: an attention is given"),
+                                       (f"{folder}/other.py", 2, "there is no file")):
+                done = subprocess.run([nysbench.program(), "check", what], env=environment, capture_output=True,
+                                      text=True, timeout=300)
                 self.assertEqual(done.returncode, status, done.stdout + done.stderr)
                 self.assertIn(text, done.stdout + done.stderr)
 
     def test_what_depends_on_more_than_its_arguments(self):
-        self.assertEqual(self.failed(lambda q, k, v: v * np.random.rand()).pop("output"), "1 token: other outputs for the same seed")
+        self.assertEqual(self.failed(lambda q, k, v: v * np.random.rand()).pop("output"),
+                         "1 token: other outputs for the same seed")
         with self.assertRaisesRegex(TypeError, "has no parameter m"):
             nysbench.check(lambda x: x)
 

@@ -65,12 +65,15 @@ class Notebook(unittest.TestCase):
         text = json.dumps(cells)
         outputs = [cell["outputs"] for cell in cells]
         self.assertEqual([notebook.difference(one, one, None) for one in outputs], [None] * len(outputs))
-        for old, new in (("Below 1 is better", "Above 1 is better"), ("uniform, on the same head", "kmeans, on the same head"),
+        for old, new in (("Below 1 is better", "Above 1 is better"),
+                         ("uniform, on the same head", "kmeans, on the same head"),
                          ("mean error: 0", "mean error: 1"), ("undecided", "better"), ("kmeans", "k-means")):
             self.assertIn(old, text)
             changed = json.loads(text.replace(old, new))
-            self.assertTrue(any(notebook.difference(cell["outputs"], one, None) for cell, one in zip(changed, outputs)), old)
-        frame = next(page for one in outputs for output in one for page in ["".join(output.get("data", {}).get("text/html", ""))]
+            self.assertTrue(any(notebook.difference(cell["outputs"], one, None) for cell, one in zip(changed, outputs)),
+                            old)
+        frame = next(page for one in outputs for output in one
+                     for page in ["".join(output.get("data", {}).get("text/html", ""))]
                      if 'class="dataframe"' in page)
         rows = [{i: cell for i, cell in enumerate(row)} for row in notebook.Texts(frame).rows if row]
         self.assertTrue(notebook.table_alike(frame, rows))
@@ -81,7 +84,8 @@ class Notebook(unittest.TestCase):
 class Docstrings(unittest.TestCase):
     def test_examples(self):
         left = {"version", "effect", "patch"}  # which tests/python_long/test_effect.py runs, with a model
-        names = [name for name in nysbench.__all__ if name not in left and (name != "rows" or importlib.util.find_spec("pandas"))]
+        names = [name for name in nysbench.__all__ if name not in left
+                 and (name != "rows" or importlib.util.find_spec("pandas"))]
         examples = [test for name in names for test in doctest.DocTestFinder(recurse=False).find(
             getattr(nysbench, name), name, globs={"np": np, "nysbench": nysbench, "os": os}, module=False)]
         self.assertGreaterEqual(sum(bool(test.examples) for test in examples), 12)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every figure of every study through matplotlib, of small runs: no text stands over another or beyond the page, and each look
-has an entry in the legend. usage: test_figures.py"""
+"""Every figure of every study through matplotlib, of small runs: no text stands over another or beyond the page, and
+each look has an entry in the legend. usage: test_figures.py"""
 import importlib.util
 import itertools
 import os
@@ -21,24 +21,29 @@ if importlib.util.find_spec("matplotlib"):
     from matplotlib.text import Text
 
 EXPLAINED = "#555555"  # in a legend, for what there is in the colour of each series
-PANEL = "problems: [{}]\nstrategies: [uniform, segment_means, kmeans(restarts=4), leverage]\ncores: iterative\nmetrics: error\n"
+PANEL = ("problems: [{}]\nstrategies: [uniform, segment_means, kmeans(restarts=4), leverage]\ncores: iterative\n"
+         "metrics: error\n")
 HEADS = ", ".join(f'"heads(file={path}, head=0)"' for model in ("minilm", "vit")
                   for path in sorted(Path("experiments/data/panel").glob(model + "_*"))[:6])
 LONG = "a rather long name of a method that somebody has written for a paper, no. "
 RUNS = {  # two models, two pairings
     "pairings": PANEL.format(HEADS) + "landmarks: [8, 16, 32]\ntrials: 1\npairing: [joint, independent]\n",
     # an axis of less than a decade, its numbers close together, and names that are long
-    "long": PANEL.format('"gaussian(n=80, d=4)", "clusters(n=80, d=4)"').replace("leverage", f'\'leverage(label="{LONG}1")\'').replace(
-        "uniform", f'\'uniform(label="{LONG}2")\'') + "landmarks: [40, 44, 48, 52, 56, 60, 64]\ntrials: 6\nname: a-" + "long-" * 20 + "name\n",
+    "long": PANEL.format('"gaussian(n=80, d=4)", "clusters(n=80, d=4)"').replace(
+    "leverage", f'\'leverage(label="{LONG}1")\'').replace(
+        "uniform", f'\'uniform(label="{LONG}2")\'') + "landmarks: [40, 44, 48, 52, 56, 60, 64]\ntrials: 6\nname: a-" +
+        "long-" * 20 + "name\n",
     # one number of landmarks, two factors
-    "one": PANEL.format('"gaussian(n=80, d=4)"').replace("kmeans(restarts=4)", "kmeans(snap=nearest)").replace("segment_means, ", "")
+    "one": PANEL.format('"gaussian(n=80, d=4)"').replace("kmeans(restarts=4)",
+                                                         "kmeans(snap=nearest)").replace("segment_means, ", "")
            + "landmarks: 8\ntrials: 8\nfactors: [nystromformer, cur]\n",
     "cores": '''
 problems: ["gaussian(n=60, d=4)", "clusters(n=60, d=4)"]
 strategies: [uniform, kmeans]
 landmarks: 8
 trials: 6
-cores: ["svd(rcond=[1e-15, 0.01, 0.03])", "iterative(steps=[2, 4, 6])", "fitted(rows=[16, 32, 48])", "iterative(steps=6, precision=float)"]
+cores: ["svd(rcond=[1e-15, 0.01, 0.03])", "iterative(steps=[2, 4, 6])", "fitted(rows=[16, 32, 48])",
+        "iterative(steps=6, precision=float)"]
 ''',
     "forward": '''
 study: forward
@@ -60,7 +65,8 @@ trials: 2
     "effect": f'''
 study: effect
 problems: ['live_model(run="{sys.executable} tests/support/stub_model.py", layers=[1, half], source=0..5)']
-attentions: ["nystrom(strategy=[segment_means, uniform, kmeans], landmarks=[4, 6], core=[tikhonov, iterative])", longformer(window=6)]
+attentions: ["nystrom(strategy=[segment_means, uniform, kmeans], landmarks=[4, 6], core=[tikhonov, iterative])",
+             longformer(window=6)]
 trials: 1
 ''',
 }
@@ -107,7 +113,8 @@ class Figures(unittest.TestCase):
         cls.runs = {}
         for name, config in RUNS.items():
             (folder / f"{name}.yaml").write_text(config + "seed: 1\nplots: []\n")
-            subprocess.run([nysbench.program(), "run", folder / f"{name}.yaml", "--quiet", "--out", folder / name], check=True,
+            subprocess.run([nysbench.program(), "run", folder / f"{name}.yaml", "--quiet", "--out", folder / name],
+                           check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             cls.runs[name] = nysbench.Run(folder / name)
 
@@ -137,13 +144,16 @@ class Figures(unittest.TestCase):
     def check_texts(self, figure):
         figure.draw_without_rendering()
         boxes = [(text.get_text(), text.get_window_extent()) for text in texts_of(figure)]
-        self.assertEqual([(a, b) for (a, one), (b, other) in itertools.combinations(boxes, 2) if is_over(one, other)], [])
+        self.assertEqual([(a, b) for (a, one), (b, other) in itertools.combinations(boxes, 2) if is_over(one, other)],
+                         [])
         width, height = figure.bbox.width, figure.bbox.height
-        self.assertEqual([text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height], [])
+        self.assertEqual([text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height],
+                         [])
 
     def check_looks(self, figure):
         """Each look has one entry, or stands in a line with its name on the left."""
-        handles = [handle for legend in figure.legends for handle in getattr(legend, "legend_handles", None) or legend.legendHandles]
+        handles = [handle for legend in figure.legends
+                   for handle in getattr(legend, "legend_handles", None) or legend.legendHandles]
         lines = [handle for handle in handles if hasattr(handle, "get_marker")]
         known = [look_of(line) for line in lines]
         for legend in figure.legends:
@@ -151,7 +161,8 @@ class Figures(unittest.TestCase):
             self.assertEqual(len(texts), len(set(texts)), texts)
         self.assertEqual(len(known) - len(set(known)) if len(figure.legends) < 2 else 0, 0, "two entries look alike")
         for axes in figure.axes:
-            named = {tick for tick, label in zip(axes.get_yticks(), axes.get_yticklabels()) if not re.match(r"[\d$]", label.get_text())}
+            named = {tick for tick, label in zip(axes.get_yticks(), axes.get_yticklabels())
+                     if not re.match(r"[\d$]", label.get_text())}
             for line in axes.lines:
                 colour, mark, filled, dash = look_of(line)
                 if is_bar(line):
@@ -162,16 +173,19 @@ class Figures(unittest.TestCase):
                             or c == EXPLAINED and d == dash and (m == mark or line.get_markersize() == 7)}
                     self.assertTrue(same, f"{line.get_label()}: {look_of(line)} is not among {known}")
             patches = {to_hex(patch.get_facecolor()) for patch in axes.patches}
-            self.assertLessEqual(patches, {to_hex(handle.get_facecolor()) for handle in handles if hasattr(handle, "get_facecolor")})
+            self.assertLessEqual(patches, {to_hex(handle.get_facecolor())
+                                           for handle in handles if hasattr(handle, "get_facecolor")})
 
     def test_a_method_has_one_look(self):
-        """In all figures of a run, whatever its pairing or factors: its colour, and of the same pairing and factors all."""
+        """In all figures of a run, whatever its pairing or factors: its colour, and of the same pairing and factors
+        all."""
         for name in "pairings", "one":
             looks = {}
             for kind in "error", "ratio", "cost":
                 for axes in self.runs[name].plot(kind).axes:
                     for curve in axes.containers:
-                        looks.setdefault(curve.get_label().split(",")[0].partition("(")[0], set()).add(to_hex(curve[0].get_color()))
+                        looks.setdefault(curve.get_label().split(",")[0].partition("(")[0],
+                                         set()).add(to_hex(curve[0].get_color()))
             self.assertGreaterEqual(len(looks), 3)
             self.assertEqual([label for label, colours in looks.items() if len(colours) != 1], [])
             self.assertEqual(len(set().union(*looks.values())), len(looks))
@@ -188,13 +202,15 @@ class Figures(unittest.TestCase):
 
     def test_dots_of_heads_are_a_choice(self):
         shown, hidden = (self.runs["pairings"].plot("ratio", dots=dots) for dots in ("show", "hide"))
-        grey = [[line for axes in plot.axes for line in axes.lines if line.get_color() == "#aaaaaa"] for plot in (shown, hidden)]
+        grey = [[line for axes in plot.axes for line in axes.lines if line.get_color() == "#aaaaaa"]
+                for plot in (shown, hidden)]
         self.assertTrue(grey[0])
         self.assertFalse(grey[1])
 
 
 class OneRule(unittest.TestCase):
-    @unittest.skipIf(subprocess.run(["sh", "-c", "command -v gnuplot"], stdout=subprocess.DEVNULL).returncode, "gnuplot is not installed")
+    @unittest.skipIf(subprocess.run(["sh", "-c", "command -v gnuplot"], stdout=subprocess.DEVNULL).returncode,
+                     "gnuplot is not installed")
     def test_gnuplot_and_python_read_looks_alike(self):
         """Colour, point and dash of a series' number, by the functions of plots/looks.gp and here."""
         source = Path("plots/looks.gp").read_text()
@@ -204,7 +220,8 @@ class OneRule(unittest.TestCase):
             (Path(work) / "looks.gp").write_text(source + 'set print "-"\n' + "".join(
                 f'print colour({i}), " ", symbol({i}), " ", dash({i})\n' for i in numbers))
             said = subprocess.run(["gnuplot", "looks.gp"], cwd=work, check=True, capture_output=True, text=True).stdout
-        self.assertEqual([" ".join(line.split()) for line in said.splitlines()], [f"{looks.colour(i)} {looks.symbol(i)} {looks.dash(i)}" for i in numbers])
+        self.assertEqual([" ".join(line.split()) for line in said.splitlines()],
+                         [f"{looks.colour(i)} {looks.symbol(i)} {looks.dash(i)}" for i in numbers])
 
 
 if __name__ == "__main__":

@@ -45,7 +45,8 @@ class Folder:
 
     def select(self, strategy, m, side, *more):
         out = os.path.join(self.path, "picks.npy")
-        says("select", "--head", self.path, "--strategy", strategy, "--landmarks", str(m), "--side", side, "-o", out, *more)
+        says("select", "--head", self.path, "--strategy", strategy, "--landmarks", str(m), "--side", side, "-o", out,
+             *more)
         return np.load(out)
 
 
@@ -59,7 +60,8 @@ class Functions(unittest.TestCase):
         np.testing.assert_array_equal(nysbench.select(Q, 7, evenly, keys=K).tokens, strided.tokens)
         segments = nysbench.select(Q, 6, lambda points, m: nysbench.Groups(np.arange(N) * m // N), keys=K)
         np.testing.assert_array_equal(segments.queries.groups, np.repeat(np.arange(6), 10))
-        np.testing.assert_allclose(segments.keys.points, K.reshape(6, 10, D).mean(1), rtol=1e-14)  # ten terms in another order
+        np.testing.assert_allclose(segments.keys.points, K.reshape(6, 10, D).mean(1),
+                                   rtol=1e-14)  # ten terms in another order
         free = nysbench.select(Q, 3, lambda points, m: points[:m] + 1, keys=K)
         np.testing.assert_array_equal(free.queries.points, Q[:3] + 1)
         np.testing.assert_array_equal(free.keys.points, K[:3] + 1)
@@ -67,7 +69,8 @@ class Functions(unittest.TestCase):
     def test_sides(self):
         last = nysbench.select(Q, 4, lambda keys, m: keys[:, 0].argsort()[-m:], keys=K, pairing="keys")
         np.testing.assert_array_equal(last.tokens, K[:, 0].argsort()[-4:])
-        two = nysbench.select(Q, 4, lambda queries, keys, m: (queries[:, 0].argsort()[:m], keys[:, 0].argsort()[:m]), keys=K, pairing="both")
+        two = nysbench.select(Q, 4, lambda queries, keys, m: (queries[:, 0].argsort()[:m], keys[:, 0].argsort()[:m]),
+                              keys=K, pairing="both")
         np.testing.assert_array_equal(two.queries.tokens, Q[:, 0].argsort()[:4])
         np.testing.assert_array_equal(two.keys.tokens, K[:, 0].argsort()[:4])
 
@@ -86,10 +89,12 @@ class Functions(unittest.TestCase):
     def test_seeds_are_a_run_s(self):
         def drawn(points, m, rng):
             return rng.permutation(len(points))[:m]
-        run = nysbench.run(heads=(Q, K, V), strategies=[drawn], cores="svd(rcond=0.01)", landmarks=7, trials=2, progress=False)
+        run = nysbench.run(heads=(Q, K, V), strategies=[drawn], cores="svd(rcond=0.01)", landmarks=7, trials=2,
+                           progress=False)
         rows = nysbench.row_arrays(run.folder)
         for trial in range(2):
-            row, = nysbench.measure(Q, K, V, strategy=drawn, landmarks=7, cores="svd(rcond=0.01)", trial=trial, problem=rows["problem"][0],
+            row, = nysbench.measure(Q, K, V, strategy=drawn, landmarks=7, cores="svd(rcond=0.01)", trial=trial,
+                                    problem=rows["problem"][0],
                                     seed=nysbench.source_seed(rows["source"][0], rows["model"][0]))
             self.assertEqual(row["error"], rows["error"][trial])
 
@@ -107,7 +112,8 @@ class Functions(unittest.TestCase):
         with self.assertWarnsRegex(UserWarning, "^the row of core lambda diverged: "):
             row, = nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores=lambda A: A * np.nan)
         self.assertEqual(row["status"], "diverged")
-        for function, text in ((lambda points, m: range(2), r"lambda.*: returned integers of shape \(2,\); allowed are"),
+        for function, text in ((lambda points, m: range(2),
+                                r"lambda.*: returned integers of shape \(2,\); allowed are"),
                                (lambda points, m: [1, 1, 2], "landmarks 0 and 1 are both token 1")):
             with self.assertRaisesRegex(nysbench.ArgumentError, text):
                 nysbench.select(Q, 3, function, keys=K)
@@ -142,12 +148,15 @@ class Several(unittest.TestCase):
         q, k = rng.standard_normal((2, 4, N, D)), rng.standard_normal((2, 2, N, D))
         rows = nysbench.measure(q, k, k, strategy="kmeans", landmarks=5, cores="svd(rcond=0.1)")
         self.assertEqual([row["head"] for row in rows], list(range(8)))
-        alone, = nysbench.measure(q[1, 3], k[1, 1], k[1, 1], strategy="kmeans", landmarks=5, cores="svd(rcond=0.1)", head=7)
+        alone, = nysbench.measure(q[1, 3], k[1, 1], k[1, 1], strategy="kmeans", landmarks=5, cores="svd(rcond=0.1)",
+                                  head=7)
         self.assertEqual(rows[7]["error"], alone["error"])
         picks = nysbench.select(q, 5, "kmeans", keys=k)
         self.assertEqual([len(picks), len(picks[0])], [2, 4])
-        np.testing.assert_array_equal(picks[1][3].queries.points, nysbench.select(q[1, 3], 5, "kmeans", keys=k[1, 1], head=7).queries.points)
-        with self.assertRaisesRegex(nysbench.ShapeError, r"all alike, where the heads of q are a multiple .* k \(2, 3, 60, 8\)"):
+        np.testing.assert_array_equal(picks[1][3].queries.points,
+                                      nysbench.select(q[1, 3], 5, "kmeans", keys=k[1, 1], head=7).queries.points)
+        with self.assertRaisesRegex(nysbench.ShapeError,
+                                    r"all alike, where the heads of q are a multiple .* k \(2, 3, 60, 8\)"):
             nysbench.measure(q, rng.standard_normal((2, 3, N, D)), strategy="uniform", landmarks=5)
 
 
@@ -181,13 +190,15 @@ class Select(unittest.TestCase):
 
     def test_picks_are_those_of_the_program(self):
         folder = Folder(self)
-        for strategy, pairing in (("uniform", None), ("kmeans(restarts=2)", "independent"), ("leverage", None), ("pilot", None)):
+        for strategy, pairing in (("uniform", None), ("kmeans(restarts=2)", "independent"), ("leverage", None),
+                                  ("pilot", None)):
             more = () if pairing is None else ("--pairing", pairing)
             picks = nysbench.select(Q, 9, strategy, keys=K, pairing=pairing, seed=5, trial=2)
             for side in ("queries", "keys"):
                 with self.subTest(strategy=strategy, side=side):
                     found = getattr(picks, side)
-                    expected = folder.select(strategy, 9, side, "--seed", "5", "--trial", "2", "--draws", "shared", *more)
+                    expected = folder.select(strategy, 9, side, "--seed", "5", "--trial", "2", "--draws", "shared",
+                                             *more)
                     np.testing.assert_array_equal(found.tokens if expected.ndim == 1 else found.points, expected)
 
     def test_seed_and_trial_move_random_picks(self):
@@ -201,7 +212,8 @@ class Select(unittest.TestCase):
         for draws, seed in (("source", nysbench.source_seed(path)), ("shared", None)):
             picks = nysbench.select(path, 5, "uniform", draws=draws)
             np.testing.assert_array_equal(picks.tokens, nysbench.select(Q, 5, "uniform", keys=K, seed=seed).tokens)
-        np.testing.assert_array_equal(nysbench.select(path, 5, "uniform").tokens, nysbench.select(path, 5, "uniform", draws="source").tokens)
+        np.testing.assert_array_equal(nysbench.select(path, 5, "uniform").tokens,
+                                      nysbench.select(path, 5, "uniform", draws="source").tokens)
         for given in ((path, "both"), (Q, "source")):
             with self.assertRaisesRegex(nysbench.ArgumentError, "draws"):
                 nysbench.select(given[0], 5, "uniform", draws=given[1])
@@ -213,7 +225,8 @@ class Select(unittest.TestCase):
         read_only.flags.writeable = False
         wide = np.zeros((2 * N, D + 3))
         wide[::2, 1:-2] = half
-        for x in (half.astype(np.float32), half.astype(">f8"), np.asfortranarray(half, float), wide[::2, 1:-2], read_only,
+        for x in (half.astype(np.float32), half.astype(">f8"), np.asfortranarray(half, float), wide[::2, 1:-2],
+                  read_only,
                   half.astype(float).tolist()):
             np.testing.assert_array_equal(nysbench.select(x, 6, "kmeans", keys=other).queries.points, expected)
 
@@ -251,14 +264,17 @@ class Select(unittest.TestCase):
         nan = Q.copy()
         nan[3, 2], inf = np.nan, np.full_like(K, np.inf)
         for kind, message, call in (
-                (nysbench.ShapeError, r"points: expected a matrix \(n, d\), not .*\(60,\)", lambda: nysbench.select(Q[:, 0], 3, "uniform")),
-                (nysbench.ShapeError, r"keys: \(59, 8\), but points: \(60, 8\)", lambda: nysbench.select(Q, 3, "uniform", keys=K[1:])),
+                (nysbench.ShapeError, r"points: expected a matrix \(n, d\), not .*\(60,\)",
+                 lambda: nysbench.select(Q[:, 0], 3, "uniform")),
+                (nysbench.ShapeError, r"keys: \(59, 8\), but points: \(60, 8\)",
+                 lambda: nysbench.select(Q, 3, "uniform", keys=K[1:])),
                 (nysbench.NumericError, "^points: token 3.* NaN", lambda: nysbench.select(nan, 3, "uniform")),
                 (nysbench.NumericError, "^keys: token 0.* Inf", lambda: nysbench.select(Q, 3, "uniform", keys=inf)),
                 (nysbench.ArgumentError, "did you mean 'kmeans'", lambda: nysbench.select(Q, 3, "kmean")),
                 (nysbench.ArgumentError, "restart", lambda: nysbench.select(Q, 3, "kmeans(restart=2)")),
                 (nysbench.ArgumentError, "^m '61'", lambda: nysbench.select(Q, 61, "uniform")),
-                (nysbench.ArgumentError, "m 0: expected a whole number from 1", lambda: nysbench.select(Q, 0, "uniform")),
+                (nysbench.ArgumentError, "m 0: expected a whole number from 1",
+                 lambda: nysbench.select(Q, 0, "uniform")),
                 (nysbench.ArgumentError, "seed -1", lambda: nysbench.select(Q, 3, "uniform", seed=-1)),
                 (nysbench.ArgumentError, "pairing", lambda: nysbench.select(Q, 3, "uniform", keys=K, pairing="jiont")),
                 (nysbench.ArgumentError, "NUL", lambda: nysbench.select(Q, 3, "uniform\0")),
@@ -271,7 +287,8 @@ class Select(unittest.TestCase):
                 (TypeError, "m: expected an integer, not bool", lambda: nysbench.select(Q, True, "uniform")),
                 (TypeError, "strategy: expected a string", lambda: nysbench.select(Q, 3, None)),
                 (nysbench.ArgumentError, "no form in UTF-8", lambda: nysbench.select(Q, 3, "uniform\ud800")),
-                (TypeError, "causal: expected True or False, not 'false'", lambda: nysbench.select(Q, 3, "uniform", causal="false"))):
+                (TypeError, "causal: expected True or False, not 'false'",
+                 lambda: nysbench.select(Q, 3, "uniform", causal="false"))):
             with self.subTest(message=message):
                 self.assertRaisesRegex(kind, message, call)
         self.assertTrue(issubclass(nysbench.ArgumentError, ValueError) and issubclass(nysbench.ShapeError, ValueError))
@@ -288,7 +305,8 @@ class Measure(unittest.TestCase):
 
     def check(self, row, query_points, key_points):
         error, output_error = self.error(query_points, key_points)
-        # Both in double; pinv multiplies rounding by |X|, here below 1e3, so 1e-10 is a thousand times what is expected.
+        # Both in double; pinv multiplies rounding by |X|, here below 1e3, so 1e-10 is a thousand times what is
+        # expected.
         self.assertAlmostEqual(row["error"], error, delta=1e-10 * error)
         self.assertAlmostEqual(row["output_error"], output_error, delta=1e-10 * output_error)
 
@@ -304,12 +322,14 @@ class Measure(unittest.TestCase):
         self.check(row, Q[tokens], K[tokens])
         row, = nysbench.measure(Q, K, V, query_landmarks=points, key_landmarks=K[tokens], cores=["svd(rcond=machine)"])
         self.check(row, points, K[tokens])
-        row, = nysbench.measure(Q, K, V, query_landmarks=tokens[::-1].astype(np.int16), key_landmarks=tokens.tolist(), cores="svd(rcond=machine)")
+        row, = nysbench.measure(Q, K, V, query_landmarks=tokens[::-1].astype(np.int16), key_landmarks=tokens.tolist(),
+                                cores="svd(rcond=machine)")
         self.check(row, Q[tokens[::-1]], K[tokens])
 
     def test_rows_are_those_of_the_program(self):
         times = {name for name in nysbench.measure(Q, K, V, strategy="uniform", landmarks=8)[0] if name.endswith("_s")}
-        lines = says("measure", "--head", Folder(self).path, "--strategy", "uniform", "--landmarks", "8", "--seed", "3", "--draws", "shared", "--json")
+        lines = says("measure", "--head", Folder(self).path, "--strategy", "uniform", "--landmarks", "8", "--seed", "3",
+                     "--draws", "shared", "--json")
         expected = [json.loads(line) for line in lines.splitlines()]
         same = dict(problem=expected[0]["problem"], head=expected[0]["head"])  # some cores draw rows by it
         rows = nysbench.measure(Q, K, V, strategy="uniform", landmarks=8, seed=3, **same)
@@ -322,7 +342,8 @@ class Measure(unittest.TestCase):
                     self.assertTrue(a == b or (b is None and (a is None or math.isnan(a))), f"{a} {b}")
 
     def test_a_core_worse_than_the_constant_matrix_is_a_warning(self):
-        with self.assertWarnsRegex(UserWarning, "not below that of the constant matrix .* with core svd\\(rcond=machine\\)$"):
+        with self.assertWarnsRegex(UserWarning,
+                                   "not below that of the constant matrix .* with core svd\\(rcond=machine\\)$"):
             row, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)")
         self.assertGreaterEqual(row["error"], row["baseline_mean"])
 
@@ -332,13 +353,16 @@ class Measure(unittest.TestCase):
         self.assertIsNone(row["model"])
 
     def test_metrics_cores_factors_and_mask(self):
-        rows = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores=["svd", "tikhonov(lambda=0.1)"], metrics=["error"])
+        rows = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores=["svd", "tikhonov(lambda=0.1)"],
+                                metrics=["error"])
         self.assertEqual(len(rows), 2)
         self.assertTrue(math.isnan(rows[0]["spectral_error"]))
-        self.assertFalse(math.isnan(nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)")[0]["spectral_error"]))
+        self.assertFalse(math.isnan(nysbench.measure(Q, K, strategy="uniform", landmarks=8,
+                                                     cores="svd(rcond=machine)")[0]["spectral_error"]))
         cur, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)", factors="cur")
         self.assertEqual(cur["factors"], "cur")
-        masked, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)", factors="cur", causal=True)
+        masked, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)", factors="cur",
+                                   causal=True)
         self.assertNotEqual(cur["error"], masked["error"])
 
     def test_one_set_of_points(self):
@@ -346,38 +370,58 @@ class Measure(unittest.TestCase):
         tokens = nysbench.select(Q, 4, "uniform").tokens
         gram, c = Q @ Q.T, (Q @ Q.T)[:, tokens]
         approximation = c @ np.linalg.pinv(c[tokens]) @ c.T
-        # In double; rounding is multiplied by the condition of the block, below 1e4 for 4 normal points in 8 dimensions.
+        # In double; rounding is multiplied by the condition of the block, below 1e4 for 4 normal points in 8
+        # dimensions.
         self.assertAlmostEqual(row["error"], reference.distance(approximation, gram), delta=1e-10)
 
     def test_mistakes(self):
         t = np.arange(5)
         for kind, message, call in (
-                (nysbench.ArgumentError, "expected strategy and landmarks", lambda: nysbench.measure(Q, K, strategy="uniform")),
-                (nysbench.ArgumentError, "not beside landmarks of your own", lambda: nysbench.measure(Q, K, query_landmarks=t, landmarks=5)),
-                (nysbench.ShapeError, "query_landmarks: 5, key_landmarks: 4", lambda: nysbench.measure(Q, K, query_landmarks=t, key_landmarks=t[1:])),
-                (nysbench.ShapeError, "dimension 7", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 1:], key_landmarks=K[:5])),
+                (nysbench.ArgumentError, "expected strategy and landmarks",
+                 lambda: nysbench.measure(Q, K, strategy="uniform")),
+                (nysbench.ArgumentError, "not beside landmarks of your own",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t, landmarks=5)),
+                (nysbench.ShapeError, "query_landmarks: 5, key_landmarks: 4",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t, key_landmarks=t[1:])),
+                (nysbench.ShapeError, "dimension 7",
+                 lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 1:], key_landmarks=K[:5])),
                 (nysbench.ShapeError, r"of shape \(5,\)", lambda: nysbench.measure(Q, K, query_landmarks=Q[:5, 0])),
-                (nysbench.ArgumentError, "^query_landmarks: landmark 4 is token 60", lambda: nysbench.measure(Q, K, query_landmarks=t + 56)),
-                (nysbench.ArgumentError, "^key_landmarks: landmark 4 is token 60", lambda: nysbench.measure(Q, K, key_landmarks=t + 56)),
-                (nysbench.ArgumentError, "^query_landmarks '61'", lambda: nysbench.measure(Q, K, query_landmarks=np.arange(61))),
-                (nysbench.ArgumentError, "query_landmarks are points: key_landmarks must be given", lambda: nysbench.measure(Q, K, query_landmarks=Q[:4])),
-                (nysbench.ArgumentError, "key_landmarks are points: query_landmarks must be given", lambda: nysbench.measure(Q, K, key_landmarks=K[:4])),
-                (TypeError, "cores: expected a spec, a function or a list of these, not 3", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=3)),
-                (TypeError, "metrics: expected a string, not int", lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[3])),
-                (nysbench.ArgumentError, "cores: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=())),
-                (nysbench.ArgumentError, "metrics: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[])),
-                (nysbench.ArgumentError, "landmarks 0 and 1 are both token 0", lambda: nysbench.measure(Q, K, query_landmarks=t * 0)),
-                (nysbench.ShapeError, r"v: \(59, 5\), but q: \(60, 8\)", lambda: nysbench.measure(Q, K, V[1:], strategy="uniform", landmarks=5)),
-                (nysbench.ArgumentError, "svdd", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, cores="svdd")),
-                (nysbench.ArgumentError, "eror", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, metrics="eror")),
-                (nysbench.ArgumentError, "nystrom", lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, factors="nystrom"))):
+                (nysbench.ArgumentError, "^query_landmarks: landmark 4 is token 60",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t + 56)),
+                (nysbench.ArgumentError, "^key_landmarks: landmark 4 is token 60",
+                 lambda: nysbench.measure(Q, K, key_landmarks=t + 56)),
+                (nysbench.ArgumentError, "^query_landmarks '61'",
+                 lambda: nysbench.measure(Q, K, query_landmarks=np.arange(61))),
+                (nysbench.ArgumentError, "query_landmarks are points: key_landmarks must be given",
+                 lambda: nysbench.measure(Q, K, query_landmarks=Q[:4])),
+                (nysbench.ArgumentError, "key_landmarks are points: query_landmarks must be given",
+                 lambda: nysbench.measure(Q, K, key_landmarks=K[:4])),
+                (TypeError, "cores: expected a spec, a function or a list of these, not 3",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t, cores=3)),
+                (TypeError, "metrics: expected a string, not int",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[3])),
+                (nysbench.ArgumentError, "cores: expected at least one",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t, cores=())),
+                (nysbench.ArgumentError, "metrics: expected at least one",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[])),
+                (nysbench.ArgumentError, "landmarks 0 and 1 are both token 0",
+                 lambda: nysbench.measure(Q, K, query_landmarks=t * 0)),
+                (nysbench.ShapeError, r"v: \(59, 5\), but q: \(60, 8\)",
+                 lambda: nysbench.measure(Q, K, V[1:], strategy="uniform", landmarks=5)),
+                (nysbench.ArgumentError, "svdd",
+                 lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, cores="svdd")),
+                (nysbench.ArgumentError, "eror",
+                 lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, metrics="eror")),
+                (nysbench.ArgumentError, "nystrom",
+                 lambda: nysbench.measure(Q, K, strategy="uniform", landmarks=5, factors="nystrom"))):
             with self.subTest(message=message):
                 self.assertRaisesRegex(kind, message, call)
 
 
 class Names(unittest.TestCase):
     def test_what_the_program_lists(self):
-        for kind, plural in (("strategy", "strategies"), ("attention", "attentions"), ("core", "cores"), ("problem", "problems")):
+        for kind, plural in (("strategy", "strategies"), ("attention", "attentions"), ("core", "cores"),
+                             ("problem", "problems")):
             listed = [line.split(None, 1) for line in says("list", plural).splitlines() if line]
             self.assertEqual(nysbench.names(kind), [name for name, _ in listed])
             self.assertEqual(nysbench.summary(kind, listed[0][0]), listed[0][1].strip())

@@ -63,7 +63,8 @@ class Exact(unittest.TestCase):
         q, k, v = draw()
         expected = nysbench.attention(q, k, v, "nystrom(landmarks=16)", threads=1)
         for threads in (2, 3, None):
-            np.testing.assert_array_equal(nysbench.attention(q, k, v, "nystrom(landmarks=16)", threads=threads), expected)
+            np.testing.assert_array_equal(nysbench.attention(q, k, v, "nystrom(landmarks=16)", threads=threads),
+                                          expected)
 
     def test_any_layout_and_type_gives_the_same(self):
         q, k, v = (x.astype(np.float16) for x in draw())
@@ -71,10 +72,12 @@ class Exact(unittest.TestCase):
         swapped = np.ascontiguousarray(np.swapaxes(q, 0, 1).astype(np.float32))  # (n, heads, d), as models have it
         strided = np.zeros((*q.shape[:-1], 2 * q.shape[-1]), np.float32)
         strided[..., ::2] = q
-        unaligned = np.frombuffer(b"\0" + q.astype(np.float32).tobytes(), np.uint8)[1:].view(np.float32).reshape(q.shape)
+        unaligned = np.frombuffer(b"\0" + q.astype(np.float32).tobytes(),
+                                  np.uint8)[1:].view(np.float32).reshape(q.shape)
         read_only = q.astype(np.float32)
         read_only.flags.writeable = False
-        for other in (q, q.astype(float), q.astype(">f4"), np.swapaxes(swapped, 0, 1), strided[..., ::2], unaligned, read_only):
+        for other in (q, q.astype(float), q.astype(">f4"), np.swapaxes(swapped, 0, 1), strided[..., ::2], unaligned,
+                      read_only):
             np.testing.assert_array_equal(nysbench.attention(other, k, v, "streamed"), expected)
         self.assertFalse(unaligned.flags.aligned)  # which only some CPUs mind
         self.assertTrue(_arrays.real_array("q", unaligned, np.dtype(np.float32)).flags.aligned)
@@ -125,7 +128,8 @@ class Approximate(unittest.TestCase):
         formula = lambda *x: reference.nystrom(*x)
         out = nysbench.attention(q, k, v, "nystrom(strategy=segment_means, landmarks=12, core=svd(rcond=machine))")
         expected = formula(*(x.astype(float) for x in (q[0], k[0], v[0], *points)))
-        self.assertLessEqual(reference.distance(out[0], expected), reference.tolerance(formula, q[0], k[0], v[0], *points))
+        self.assertLessEqual(reference.distance(out[0], expected),
+                             reference.tolerance(formula, q[0], k[0], v[0], *points))
 
     def test_default_cores_are_better_than_the_mean_of_v(self):
         q, k, v = (np.random.default_rng(1).standard_normal((heads, 256, 32), np.float32) for heads in (8, 2, 2))
@@ -196,10 +200,12 @@ class Out(unittest.TestCase):
         read_only = np.empty_like(q)
         read_only.flags.writeable = False
         for kind, message, out in ((nysbench.ArgumentError, "float32 array in C order", np.empty(q.shape)),
-                                   (nysbench.ArgumentError, "float32 array in C order", np.empty_like(q).swapaxes(0, 1)),
+                                   (nysbench.ArgumentError, "float32 array in C order",
+                                    np.empty_like(q).swapaxes(0, 1)),
                                    (nysbench.ArgumentError, "writeable", read_only),
                                    (nysbench.ArgumentError, "expected a writeable float32 array", q.tolist()),
-                                   (nysbench.ShapeError, r"out: \(4, 70, 15\), expected \(4, 70, 16\)", np.empty((4, 70, 15), np.float32)),
+                                   (nysbench.ShapeError, r"out: \(4, 70, 15\), expected \(4, 70, 16\)",
+                                    np.empty((4, 70, 15), np.float32)),
                                    (nysbench.ArgumentError, "shares memory", q)):
             with self.subTest(message=message):
                 self.assertRaisesRegex(kind, message, nysbench.attention, q, k, v, "streamed", out=out)
@@ -217,11 +223,15 @@ class Mistakes(unittest.TestCase):
                                 ("same heads, whose number divides", (q, k[1:3], v))):
             with self.subTest(message=message):
                 self.assertRaisesRegex(nysbench.ShapeError, message, nysbench.attention, *arrays, "streamed")
-        self.assertRaisesRegex(nysbench.ArgumentError, "a length 0", nysbench.attention, q[:, :0], k[:, :0], v[:, :0], "streamed")
-        self.assertRaisesRegex(TypeError, "q: expected a shape such as q.shape, not an array", nysbench.Attention, "streamed", q)
-        self.assertRaisesRegex(TypeError, "k: expected a shape such as k.shape, not int", nysbench.Attention, "streamed", q.shape, 3)
+        self.assertRaisesRegex(nysbench.ArgumentError, "a length 0", nysbench.attention, q[:, :0], k[:, :0], v[:, :0],
+                               "streamed")
+        self.assertRaisesRegex(TypeError, "q: expected a shape such as q.shape, not an array", nysbench.Attention,
+                               "streamed", q)
+        self.assertRaisesRegex(TypeError, "k: expected a shape such as k.shape, not int", nysbench.Attention,
+                               "streamed", q.shape, 3)
         opened = nysbench.Attention("streamed", q.shape)
-        self.assertRaisesRegex(nysbench.ShapeError, r"q \(4, 69, 16\).* but opened for \(4, 70, 16\)", opened, q[:, 1:], k, v)
+        self.assertRaisesRegex(nysbench.ShapeError, r"q \(4, 69, 16\).* but opened for \(4, 70, 16\)", opened, q[:, 1:],
+                               k, v)
 
     def test_a_copy_would_be_freed_twice(self):
         opened = nysbench.Attention("streamed", (4, 70, 16))
@@ -230,7 +240,8 @@ class Mistakes(unittest.TestCase):
 
     def test_numbers(self):
         q, k, v = draw()
-        for x, message in ((np.nan, "^k: .*NaN or Inf"), (np.inf, "^k: .*NaN or Inf"), (1e300, r"^k: numbers too large for float32, whose largest is 3.4e\+38$")):
+        for x, message in ((np.nan, "^k: .*NaN or Inf"), (np.inf, "^k: .*NaN or Inf"),
+                           (1e300, r"^k: numbers too large for float32, whose largest is 3.4e\+38$")):
             wrong = k.astype(float)
             wrong[2, 3, 4] = x
             self.assertRaisesRegex(nysbench.NumericError, message, nysbench.attention, q, wrong, v, "streamed")
@@ -314,7 +325,8 @@ class Threads(unittest.TestCase):
         np.testing.assert_array_equal(opened(q, k, v), expected)
 
     def test_a_child_frees_nothing_of_other_threads(self):
-        """To free an attention waits for its threads, which the child lacks: for ever, where one of its own has their place."""
+        """To free an attention waits for its threads, which the child lacks: for ever, where one of its own has their
+        place."""
         freed, opened, finish = [], threading.Event(), threading.Event()
 
         def hold():

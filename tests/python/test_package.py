@@ -18,7 +18,8 @@ from nysbench import _errors, _library
 
 HEADER = "src/api/nysbench.h"
 COMMAND = os.path.join(os.path.dirname(sys.executable), "nysbench")
-STRUCTS = {"nysbench_request": _library.Request, "nysbench_side": _library.Side, "nysbench_landmarks": _library.Landmarks,
+STRUCTS = {"nysbench_request": _library.Request, "nysbench_side": _library.Side,
+           "nysbench_landmarks": _library.Landmarks,
            "nysbench_layer": _library.Layer, "nysbench_cost": _library.Cost, "nysbench_pick": _library.Pick,
            "nysbench_middle": _library.Middle}
 
@@ -33,14 +34,17 @@ class Syntax(unittest.TestCase):
 class Header(unittest.TestCase):
     def test_structs_are_the_header_s(self):
         lines = "".join(f'printf("{name} %zu\\n", sizeof({name}));' +
-                        "".join(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));'
+                        "".join(
+            f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));'
                                 for field, _ in struct._fields_) for name, struct in STRUCTS.items())
         expected = [line for name, struct in STRUCTS.items() for line in
                     [f"{name} {ctypes.sizeof(struct)}"] +
-                    [f"{name}.{field} {getattr(struct, field).offset} {getattr(struct, field).size}" for field, _ in struct._fields_]]
+                    [f"{name}.{field} {getattr(struct, field).offset} {getattr(struct, field).size}" for field,
+                     _ in struct._fields_]]
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "sizes.c")
-            source.write_text(f'#include "{Path(HEADER).resolve()}"\n#include <stdio.h>\nint main(void) {{ {lines} return 0; }}\n')
+            source.write_text(
+                f'#include "{Path(HEADER).resolve()}"\n#include <stdio.h>\nint main(void) {{ {lines} return 0; }}\n')
             subprocess.run(["cc", source, "-o", source.with_suffix("")], check=True)
             found = subprocess.run([source.with_suffix("")], check=True, capture_output=True, text=True).stdout
         self.assertEqual(found.splitlines(), expected)
@@ -48,7 +52,8 @@ class Header(unittest.TestCase):
     def test_statuses_have_the_header_s_numbers(self):
         text = re.search(r"typedef enum \{(.*?)\} nysbench_status;", Path(HEADER).read_text(), re.S).group(1)
         names = re.findall(r"NYSBENCH_E\w+", text)
-        classes = {"EINVAL": "ArgumentError", "ENOMEM": "OutOfMemoryError", "EDIM": "ShapeError", "ENUMERIC": "NumericError",
+        classes = {"EINVAL": "ArgumentError", "ENOMEM": "OutOfMemoryError", "EDIM": "ShapeError",
+                   "ENUMERIC": "NumericError",
                    "EIO": "FileError", "EBUG": "InternalError", "EHOST": "HostError"}
         self.assertEqual({i + 1: classes[name[9:]] for i, name in enumerate(names)},
                          {status: kind.__name__ for status, kind in _errors._CLASSES.items()})
@@ -61,7 +66,8 @@ class Command(unittest.TestCase):
     """The command nysbench beside this Python."""
 
     def run_in(self, folder, path, *arguments):
-        return subprocess.run([COMMAND, *arguments], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+        return subprocess.run([COMMAND, *arguments], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True,
+                              text=True)
 
     def test_is_the_program(self):
         done = self.run_in("/", os.environ["PATH"], "--version")
@@ -79,9 +85,11 @@ class Command(unittest.TestCase):
 
     def test_what_the_program_reads_is_in_the_package(self):
         with tempfile.TemporaryDirectory() as folder:
-            for words in (["help", "config"], ["new", "strategy", "mine"], ["plan", "experiments/01-error-vs-landmarks.yaml"]):
+            for words in (["help", "config"], ["new", "strategy", "mine"],
+                          ["plan", "experiments/01-error-vs-landmarks.yaml"]):
                 self.assertEqual(self.run_in(folder, os.environ["PATH"], *words).returncode, 0, words)
-            script = ("import nysbench; row, = nysbench.measure('experiments/data/vit_astronaut_n257_L6.safetensors:0', "
+            script = ("import nysbench; row, = "
+                      "nysbench.measure('experiments/data/vit_astronaut_n257_L6.safetensors:0', "
                       "strategy='uniform', landmarks=8, cores='svd'); print(row['status'])")
             done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True)
             self.assertEqual(done.stdout, "ok\n", done.stderr)
@@ -100,8 +108,10 @@ class Finding(unittest.TestCase):
 
     def imported(self, **environment):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("NYSBENCH", "PYTHON"))}
-        return subprocess.run([sys.executable, "-c", "import nysbench._library; print(nysbench._library.path)"], cwd="/",
-                              env={**clean, "PYTHONPATH": str(self.folder), **environment}, capture_output=True, text=True)
+        return subprocess.run([sys.executable, "-c", "import nysbench._library; print(nysbench._library.path)"],
+                              cwd="/",
+                              env={**clean, "PYTHONPATH": str(self.folder), **environment}, capture_output=True,
+                              text=True)
 
     def compiled(self, source):
         (self.folder / "other.c").write_text(source)
@@ -131,14 +141,17 @@ class Finding(unittest.TestCase):
 
     def test_no_library(self):
         self.expect(self.imported(NYSBENCH_LIBRARY="/etc/passwd"), "/etc/passwd ($NYSBENCH_LIBRARY) cannot be loaded")
-        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled("int f;")), "is no libnysbench: it has no function nysbench_api")
+        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled("int f;")),
+                    "is no libnysbench: it has no function nysbench_api")
 
     def test_another_api(self):
         source = f"int nysbench_api(void) {{ return {_library.API + 1}; }}"
-        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled(source)), f"has API {_library.API + 1}, this package needs API {_library.API}")
+        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled(source)),
+                    f"has API {_library.API + 1}, this package needs API {_library.API}")
 
     def test_needs_numpy_alone(self):
-        program = "import sys, nysbench; print(sorted({name.partition('.')[0] for name in sys.modules} & {'pandas', 'torch', 'transformers', 'scipy'}))"
+        program = ("import sys, nysbench; others = {'pandas', 'torch', 'transformers', 'scipy'}; "
+                   "print(sorted({name.partition('.')[0] for name in sys.modules} & others))")
         self.assertEqual(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout, "[]\n")
 
 

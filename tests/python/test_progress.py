@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a run is: a bar of tqdm, one line of a terminal, a display of a notebook, lines in a file. usage: test_progress.py"""
+"""How far a run is: a bar of tqdm, one line of a terminal, a display of a notebook, lines in a file. usage:
+test_progress.py"""
 import contextlib
 import fcntl
 import io
@@ -17,7 +18,8 @@ from unittest import mock
 import tap
 from nysbench._progress import Progress
 
-LINES = ["nysbench: 16 scenes to run with 2 workers: about 0.1 s", "nysbench: 10 %, 1 of 16 scenes, 54 of 528 rows, 1.1 s left",
+LINES = ["nysbench: 16 scenes to run with 2 workers: about 0.1 s",
+         "nysbench: 10 %, 1 of 16 scenes, 54 of 528 rows, 1.1 s left",
          "nysbench: warning: not so fast", "it goes on", "nysbench: 100 %, 16 of 16 scenes, 528 of 528 rows, 1.6 s"]
 RUN = """import nysbench
 nysbench.run(problems="gaussian(n=24, d=4)", strategies=["uniform", "kmeans"], cores="svd", landmarks=4, trials=8)"""
@@ -34,7 +36,8 @@ def shown(lines=LINES, **choices):
     """What is printed on standard output and error, and the Progress."""
     out, err = io.StringIO(), io.StringIO()
     err.isatty = lambda: choices.get("terminal", False)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), Progress(choices.get("wanted", True), ["a note"]) as progress:
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), Progress(choices.get("wanted", True),
+                                                                                    ["a note"]) as progress:
         for line in lines:
             progress.line(line)
     return out.getvalue(), err.getvalue(), progress
@@ -70,8 +73,8 @@ class Shown(unittest.TestCase):
         self.assertNotIn("rows", err)
 
     def test_notebook(self):
-        """Nothing on standard error, which a notebook colours red; one output that is replaced. tqdm needs widgets there, or
-        it warns."""
+        """Nothing on standard error, which a notebook colours red; one output that is replaced. tqdm needs widgets
+        there, or it warns."""
         display = types.SimpleNamespace(Pretty=lambda text: text, display=mock.Mock())
         shell = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(kernel=1), display=display)
         for there in ((), ("tqdm",)):
@@ -82,7 +85,9 @@ class Shown(unittest.TestCase):
             display.display.assert_called_once_with(LINES[1][10:], display_id=True)
             display.display.return_value.update.assert_called_once_with(LINES[4][10:])
         bar = types.SimpleNamespace(tqdm=mock.Mock(return_value=mock.Mock(n=0)))
-        with packages("tqdm", "ipywidgets"), mock.patch.dict(sys.modules, {"IPython": shell, "IPython.display": display, "tqdm": bar, "tqdm.auto": bar}):
+        with packages("tqdm", "ipywidgets"), mock.patch.dict(sys.modules,
+                                                             {"IPython": shell, "IPython.display": display, "tqdm": bar,
+                                                              "tqdm.auto": bar}):
             shown()
         bar.tqdm.assert_called_once_with(total=528, unit="row")
 

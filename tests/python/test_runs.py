@@ -94,26 +94,32 @@ class Arrays(unittest.TestCase):
         os.mkdir(heads)
         np.save(os.path.join(heads, "q.npy"), zeros)
         np.save(os.path.join(heads, "k.npy"), zeros)
-        found = self.check(make(f"study: coherence\nproblems: heads(file=\"{heads}\")\npartitions: segments\nclusters: 2\nplots: []\n", "ranks"))
+        found = self.check(
+            make(f"study: coherence\nproblems: heads(file=\"{heads}\")\npartitions: segments\nclusters: 2\nplots: []\n",
+                 "ranks"))
         self.assertEqual(found["mu_block"].dtype, np.float64)
         self.assertTrue(np.isinf(found["mu_block"]).any())
 
     def test_mistakes(self):
         self.assertRaisesRegex(nysbench.FileError, "nowhere", nysbench.row_arrays, os.path.join(folder.name, "nowhere"))
-        for path, message in (("/nowhere/nysbench", "looked for /nowhere/nysbench"), (run, "no program"), ("/etc/passwd", "cannot be run")):
+        for path, message in (("/nowhere/nysbench", "looked for /nowhere/nysbench"), (run, "no program"),
+                              ("/etc/passwd", "cannot be run")):
             with mock.patch.dict(os.environ, NYSBENCH_PROGRAM=path):
                 self.assertRaisesRegex(nysbench.FileError, message, nysbench.row_arrays, run)
 
     def test_units(self):
-        for column, unit in (("select_s", "s"), ("peak_bytes", "B"), ("tokens_per_s", "1/s"), ("gflops_per_s", "1e9/s"), ("error", None)):
+        for column, unit in (("select_s", "s"), ("peak_bytes", "B"), ("tokens_per_s", "1/s"), ("gflops_per_s", "1e9/s"),
+                             ("error", None)):
             self.assertEqual(_runs.unit(column), unit)
 
     def test_a_warning_of_the_program_is_one_here(self):
         script = os.path.join(folder.name, "program")
         with open(script, "w") as file:
-            file.write(f"#!/bin/sh\necho 'nysbench: warning: rows of two builds' >&2\nexec '{nysbench.program()}' \"$@\"\n")
+            file.write(f"#!/bin/sh\necho 'nysbench: warning: rows of two builds' >&2\nexec '{nysbench.program()}' "
+                       f"\"$@\"\n")
         os.chmod(script, 0o755)
-        with mock.patch.dict(os.environ, NYSBENCH_PROGRAM=script), self.assertWarnsRegex(UserWarning, "^rows of two builds$"):
+        with mock.patch.dict(os.environ,
+                             NYSBENCH_PROGRAM=script), self.assertWarnsRegex(UserWarning, "^rows of two builds$"):
             nysbench.row_arrays(run)
 
 
@@ -123,16 +129,20 @@ class Plugins(unittest.TestCase):
     def test_a_run_needs_its_plugin_to_be_named(self):
         with tempfile.TemporaryDirectory() as work:
             plugin = work + "/norms.so"
-            subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-Istrategies", "-shared", "-fPIC", "tests/cli/plugins/norms.c", "-o", plugin],
+            subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-Istrategies", "-shared", "-fPIC",
+                            "tests/cli/plugins/norms.c", "-o", plugin],
                            check=True)
-            made = nysbench.run(study="norms", plugins=[plugin], problems="gaussian(n=40, d=4)", exponents=[1, 2], trials=2, jobs=1,
+            made = nysbench.run(study="norms", plugins=[plugin], problems="gaussian(n=40, d=4)", exponents=[1, 2],
+                                trials=2, jobs=1,
                                 folder=work + "/r", progress=False)
-            for one in (made, copy.copy(made), pickle.loads(pickle.dumps(made)), nysbench.Run(work + "/r", plugins=[plugin])):
+            for one in (made, copy.copy(made), pickle.loads(pickle.dumps(made)),
+                        nysbench.Run(work + "/r", plugins=[plugin])):
                 self.assertEqual(len(one.sql("SELECT * FROM run")), 8)
             with self.assertRaisesRegex(nysbench.Error, "add --plugin " + plugin):
                 nysbench.Run(work + "/r").sql("SELECT * FROM run")
             with open(work + "/c.yaml", "w") as file:  # a path beside the file, which is found from anywhere
-                file.write("study: norms\nplugins: norms.so\nproblems: gaussian(n=40, d=4)\nexponents: [1, 2]\ntrials: 2\nplots: []\n")
+                file.write("study: norms\nplugins: norms.so\nproblems: gaussian(n=40, d=4)\nexponents: [1, 2]\ntrials: "
+                           "2\nplots: []\n")
             made = nysbench.run(work + "/c.yaml", jobs=1, folder=work + "/f", progress=False)
             self.assertEqual([os.path.realpath(one) for one in made.plugins], [os.path.realpath(plugin)])
             self.assertEqual(len(made.sql("SELECT * FROM run")), 8)

@@ -177,17 +177,30 @@ class Mistakes(Served):
             self.errors(function, text, "both")
         question = self.question("both")
         answer, = self.served([self.write(BAD), "far_apart"], question)
-        self.assertEqual(answer, {"error": "far_apart: returned integers of shape (4,); allowed are integers of shape (3,), tokens "
+        self.assertEqual(answer,
+                         {
+            "error": "far_apart: returned integers of shape (4,); allowed are integers of shape (3,), tokens "
                                            "from 0 to 19, or floats of shape (3, 2), points"})
 
     def test_exceptions(self):
         """With the last place in the file, in one line."""
-        self.assertEqual(self.errors("raises", "ValueError: not this (bad.py, line 7: raise ValueError(\"not\\n this\"))"), "seen by nobody 9\n" * 2)
-        self.errors("fails_deep", "LinAlgError: Last 2 dimensions of the array must be square (bad.py, line 10: return np.linalg.cholesky(points))")
-        self.errors("writes", "ValueError: assignment destination is read-only (bad.py, line 12: def writes(points, m): points[0] = 0)")
-        self.errors("writes_keys", "ValueError: assignment destination is read-only (bad.py, line 13: def writes_keys(queries, keys, m): keys[0] = 0)", "both")
-        self.errors("writes_queries", "ValueError: assignment destination is read-only (bad.py, line 14: def writes_queries(queries, keys, m): queries[0] = 0)", "both")
-        self.errors("long", "KeyError: '" + "x" * 289 + " (bad.py, line 15: def long(points, m): raise KeyError(\"x\" * 1000))")
+        self.assertEqual(self.errors("raises",
+                                     "ValueError: not this (bad.py, line 7: raise ValueError(\"not\\n this\"))"),
+                         "seen by nobody 9\n" * 2)
+        self.errors("fails_deep",
+                    "LinAlgError: Last 2 dimensions of the array must be square (bad.py, line 10: return "
+                    "np.linalg.cholesky(points))")
+        self.errors("writes",
+                    "ValueError: assignment destination is read-only (bad.py, line 12: def writes(points, m): "
+                    "points[0] = 0)")
+        self.errors("writes_keys",
+                    "ValueError: assignment destination is read-only (bad.py, line 13: def writes_keys(queries, keys, "
+                    "m): keys[0] = 0)", "both")
+        self.errors("writes_queries",
+                    "ValueError: assignment destination is read-only (bad.py, line 14: def writes_queries(queries, "
+                    "keys, m): queries[0] = 0)", "both")
+        self.errors("long", "KeyError: '" + "x" * 289 +
+                    " (bad.py, line 15: def long(points, m): raise KeyError(\"x\" * 1000))")
 
     def test_exceptions_with_odd_texts(self):
         """Without the characters that a reader of JSON refuses; a good letter stays. One has no text at all."""
@@ -208,7 +221,8 @@ class Mistakes(Served):
                 ("one", "it takes keys, but with pairing queries there are points and queries alone", "queries"),
                 ("one", "it takes keys, but with pairing shared there are points alone", "shared"),
                 ("joint", "it takes points, but with pairing both there are queries and keys alone", "both"),
-                ("blend", "it takes points and queries, but with pairing both there are queries and keys alone", "both")):
+                ("blend", "it takes points and queries, but with pairing both there are queries and keys alone",
+                 "both")):
             self.assertEqual(self.errors(function, text, side), "")
 
     def test_sides_of_pairings(self):
@@ -236,9 +250,12 @@ class Mistakes(Served):
         # a matrix of condition 1e3 at most: the inverse by solving differs by its rounding
         np.testing.assert_allclose(found @ factors["A"], np.eye(M), atol=1e-10)
         self.assertEqual(self.served([path, "wide"], question),
-                         [{"error": "wide: returned ndarray (float64) of shape (20, 3); expected real numbers of shape (3, 3)"}])
-        self.assertEqual(self.served([path, "pick"], question), [{"error": "pick: it is a strategy, but is used as a core"}])
-        self.assertEqual(self.served([path, "pinv"], self.question()), [{"error": "pinv: it is a core, but is used as a strategy"}])
+                         [
+            {"error": "wide: returned ndarray (float64) of shape (20, 3); expected real numbers of shape (3, 3)"}])
+        self.assertEqual(self.served([path, "pick"], question),
+                         [{"error": "pick: it is a strategy, but is used as a core"}])
+        self.assertEqual(self.served([path, "pinv"], self.question()),
+                         [{"error": "pinv: it is a core, but is used as a strategy"}])
 
     def test_ends(self):
         """A function that ends the process ends it so, without an answer."""
@@ -256,7 +273,8 @@ class Starts(Served):
     def test_functions_and_options(self):
         bad = self.write(BAD, "bad.py")
         for words, text in (
-                ("", f"{bad} has no function marked @nysbench.strategy, @nysbench.core or @nysbench.attention_function"),
+                ("",
+                 f"{bad} has no function marked @nysbench.strategy, @nysbench.core or @nysbench.attention_function"),
                 ("nope", f"{bad}: has no function nope"),
                 ("number", f"{bad}: has no function number"),
                 ("needs", "needs needs a value for power"),
@@ -303,7 +321,8 @@ class Starts(Served):
 
 class Picks(Served):
     def test_what_is_saved(self):
-        """What nysbench checks itself passes through as it is; whatever it was, integers become int64, floats float64."""
+        """What nysbench checks itself passes through as it is; whatever it was, integers become int64, floats
+        float64."""
         path = self.write("import numpy as np\nfrom nysbench import Groups\ndef pick(points, m, what):\n"
                           "    return eval(what)\n")
         for what, kind, expected in (
@@ -382,17 +401,21 @@ def told(points, queries, keys, m, rng, seed, side, causal):
         for question, line in zip(questions, told.splitlines(), strict=True):
             points = ARRAYS["points"]
             there = {"both": {"queries": ARRAYS["queries"], "keys": ARRAYS["keys"]},
-                     "joint": {"points": points, "queries": points[:, :1], "keys": points[:, 1:]}, "shared": {"points": points}}
+                     "joint": {"points": points, "queries": points[:, :1], "keys": points[:, 1:]},
+                     "shared": {"points": points}}
             there = there.get(question["side"], {"points": points, question["side"]: points})
-            arrays = [["float64", there[name].tolist(), False] if name in there else None for name in ("points", "queries", "keys")]
+            arrays = [["float64", there[name].tolist(), False] if name in there else None
+                      for name in ("points", "queries", "keys")]
             drawn = np.random.default_rng(question["seed"]).permutation(50).tolist()
-            self.assertEqual(json.loads(line), [arrays, *(question[key] for key in ("m", "seed", "side", "causal")), drawn])
+            self.assertEqual(json.loads(line),
+                             [arrays, *(question[key] for key in ("m", "seed", "side", "causal")), drawn])
             np.testing.assert_array_equal(self.left(question)["picks.npy"], np.arange(question["m"]))
 
     def test_sizes(self):
         """One process, and heads as nysbench check has them: one token, one dimension, as many landmarks as tokens."""
         path = self.write("def drawn(points, queries, keys, m, rng):\n"
-                          "    one, two = (rng.permutation(len(keys if points is None else points))[:m] for _ in range(2))\n"
+                          "    one, two = (rng.permutation(len(keys if points is None else points))[:m] for _ in "
+                          "range(2))\n"
                           "    return (one, two) if points is None else one\n")
         questions = []
         for (n, d), side in itertools.product(((1, 1), (2, 3), (7, 4), (130, 5)), ("joint", "keys", "both")):
@@ -442,7 +465,8 @@ def quarrels(points, m):
         self.assertEqual((end, answers), (0, [{"ready": 1}] + [{"done": "picks"}] * 2), told)
         self.assertEqual(sorted(told.splitlines()), sorted(['{"done": "picks"}'] + ["a word", "b", "c"] * 2))
         end, answers, told = self.serve([path, "quarrels"], self.question())
-        self.assertEqual((end, answers[1:]), (0, [{"error": "quarrels: KeyError: 3 (mine.py, line 11: raise KeyError(m))"}]))
+        self.assertEqual((end, answers[1:]),
+                         (0, [{"error": "quarrels: KeyError: 3 (mine.py, line 11: raise KeyError(m))"}]))
 
     def test_the_file_as_it_is_now(self):
         """Files beside it are found, and a change of the same size within a second counts."""

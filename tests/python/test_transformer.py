@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small random transformer in NumPy whose attention is nysbench's: its output changes by rounding where that is exact.
+"""A small random transformer in NumPy whose attention is nysbench's: its output changes by rounding where that is
+exact.
 
-usage: test_transformer.py. Tolerance: the model is computed in double precision with softmax attention, and in single with
-the formula that is meant, both in NumPy; ten times their distance is allowed, since the library adds in another order and
-has another exponential.
+usage: test_transformer.py. Tolerance: the model is computed in double precision with softmax attention, and in single
+with the formula that is meant, both in NumPy; ten times their distance is allowed, since the library adds in another
+order and has another exponential.
 """
 import unittest
 
@@ -67,7 +68,8 @@ class Replaced(unittest.TestCase):
     def test_nystrom_with_all_tokens(self):
         """S pinv(S) S = S."""
         formula = lambda q, k, v, causal: np.stack([reference.nystrom(*head, *head[:2]) for head in zip(q, k, v)])
-        found, allowed = self.distance(f"nystrom(strategy=uniform, landmarks={TOKENS}, core=svd(rcond=machine))", formula=formula)
+        found, allowed = self.distance(f"nystrom(strategy=uniform, landmarks={TOKENS}, core=svd(rcond=machine))",
+                                       formula=formula)
         self.assertLess(allowed, 1e-3)
         self.assertLessEqual(found, allowed)
 

@@ -47,7 +47,8 @@ class WithoutTorch(unittest.TestCase):
                 self.assertIn("ImportError: No module named 'torch': Hugging Face models need the packages", text)
 
     def test_command(self):
-        status, text = said("from nysbench._capture_command import main; sys.exit(main(['folder', '--text', 'a', '-o', 'b']))")
+        status, text = said(
+            "from nysbench._capture_command import main; sys.exit(main(['folder', '--text', 'a', '-o', 'b']))")
         self.assertEqual((status, text.count("\n")), (2, 1), text)
         self.assertIn("nysbench.capture: error: No module named 'transformers'", text)
 

@@ -61,15 +61,18 @@ def llama4(chunk=16):
 
 def gemma3n():
     """Its last two layers use keys and values of the two before them."""
-    return other("Gemma3nTextModel", "Gemma3nTextConfig", num_hidden_layers=4, num_kv_shared_layers=2, layer_types=["full_attention"] * 4,
-                 vocab_size_per_layer_input=WORDS, hidden_size_per_layer_input=8, laurel_rank=4, activation_sparsity_pattern=[0.0] * 4,
+    return other("Gemma3nTextModel", "Gemma3nTextConfig", num_hidden_layers=4, num_kv_shared_layers=2,
+                 layer_types=["full_attention"] * 4,
+                 vocab_size_per_layer_input=WORDS, hidden_size_per_layer_input=8, laurel_rank=4,
+                 activation_sparsity_pattern=[0.0] * 4,
                  altup_num_inputs=2)
 
 
 def git():
     """A text alone does not reach the vision model."""
     vision = dict(COMMON, num_attention_heads=4, image_size=16, patch_size=4)
-    config = transformers.GitConfig(vocab_size=WORDS, num_attention_heads=4, bos_token_id=1, eos_token_id=2, vision_config=vision, **COMMON)
+    config = transformers.GitConfig(vocab_size=WORDS, num_attention_heads=4, bos_token_id=1, eos_token_id=2,
+                                    vision_config=vision, **COMMON)
     return _random(transformers.GitModel, config)
 
 

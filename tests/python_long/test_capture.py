@@ -154,7 +154,8 @@ class OfModels(unittest.TestCase):
                 ("training mode", models.llama().train())):
             with self.subTest(text):
                 self.refuses(text, model, given)
-        for model in (models.other("MistralModel", "MistralConfig", sliding_window=40), models.modernbert(80), models.llama4(40)):
+        for model in (models.other("MistralModel", "MistralConfig", sliding_window=40), models.modernbert(80),
+                      models.llama4(40)):
             self.assertTrue(nysbench.capture(model, given))
 
     def test_what_no_word_says_is_found_in_the_numbers(self):
@@ -205,20 +206,24 @@ class OfModels(unittest.TestCase):
     def test_arguments_of_other_types(self):
         given, model = models.inputs("bert"), models.bert()
         for wrong, kind in ((torch.tensor(3), "Tensor"), (models.words(), "Tensor"), ([models.words()], "Tensor"),
-                            ("a text", "str"), (["a text"], "str"), (3, "int"), (None, "NoneType"), ([[given]], "list")):
+                            ("a text", "str"), (["a text"], "str"), (3, "int"), (None, "NoneType"),
+                            ([[given]], "list")):
             with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, f"^inputs: expected .* not {kind}$"):
                 nysbench.capture(model, wrong)
         for wrong in (1, "1", [1.5], [True], ["1"], [None]):
             for name in ("layers", "heads"):
-                with self.subTest(name, wrong=wrong), self.assertRaisesRegex(TypeError, f"^{name}: expected a list .* not "):
+                with self.subTest(name,
+                                  wrong=wrong), self.assertRaisesRegex(TypeError, f"^{name}: expected a list .* not "):
                     nysbench.capture(model, given, **{name: wrong})
         self.refuses("layers \\[\\]: expected at least one", model, given, layers=[])
         for wrong in ("MiniLM", None, transformers.BertModel, given):
-            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "^model: expected a module of transformers"):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError,
+                                                                   "^model: expected a module of transformers"):
                 nysbench.capture(wrong, given)
         found = nysbench.capture(model, given)
         for wrong in ([], found, found[0], [found]):
-            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "^x.safetensors: expected a list of Heads"):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError,
+                                                                   "^x.safetensors: expected a list of Heads"):
                 nysbench.capture.save("x.safetensors", wrong)
         self.assertRaises(TypeError, found[0].first, 1.5)
         for count in (0, -1, 41):
@@ -340,7 +345,8 @@ class InFiles(unittest.TestCase):
         with open("marked.csv", "w", encoding="utf-8-sig", newline="") as file:
             file.write("kind,file\r\ntext,marked.txt\r\n")
         files = [self.written("bert", *given, "--layers", 0, "-o", f"{name}.safetensors")[0] for name, given in
-                 (("plain", ["--text", "one.txt"]), ("marked", ["--text", "marked.txt"]), ("table", ["--inputs", "marked.csv"]))]
+                 (("plain", ["--text", "one.txt"]), ("marked", ["--text", "marked.txt"]),
+                  ("table", ["--inputs", "marked.csv"]))]
         digests = [self.read(file)[1]["input_sha256"] for file in files]
         self.assertEqual(digests, digests[:1] * 3)
 
@@ -400,7 +406,8 @@ class InFiles(unittest.TestCase):
                 ("worse.csv, line 2: expected a kind", ["bert", "--inputs", "worse.csv"]),
                 ("one.png: is not UTF-8", ["bert", "--text", "one.png"]),
                 ("one.png: is not UTF-8", ["bert", "--inputs", "one.png"]),
-                ("--tokens 1: expected at least 2, which the tokenizer adds", ["bert", "--text", "one.txt", "--tokens", 1]),
+                ("--tokens 1: expected at least 2, which the tokenizer adds",
+                 ["bert", "--text", "one.txt", "--tokens", 1]),
                 ("inputs of 62 and 7 tokens", ["bert", "--text", "one.txt", "short.txt"])):
             with self.subTest(text):
                 with open("short.txt", "w") as file:

@@ -44,14 +44,16 @@ class Effect(unittest.TestCase):
 
     def test_what_cannot_be_replaced_is_an_error(self):
         """A layer that shares keys and values can; a model whose attention no pass calls cannot."""
-        found = rows_of(nysbench.effect(models.gemma3n(), inputs(1), ["longformer(window=4)"], layers=[3], progress=False))
+        found = rows_of(nysbench.effect(models.gemma3n(), inputs(1), ["longformer(window=4)"], layers=[3],
+                                        progress=False))
         self.assertGreater(found["model_error"][0], 1e-3)
         with self.assertRaisesRegex(nysbench.ArgumentError, "^no self-attention of the model goes through"):
             nysbench.effect(models.git(), inputs(1), ["streamed"], progress=False)
 
     def test_decoder(self):
         model, given = models.llama(transformers.LlamaForCausalLM), inputs(2)
-        found = rows_of(nysbench.effect(model, given, ["longformer(window=8)"], progress=False, sources=["first text", "second"]))
+        found = rows_of(nysbench.effect(model, given, ["longformer(window=8)"], progress=False,
+                                        sources=["first text", "second"]))
         window = rows_of(found, attention_label="longformer(window=8)", source="first-text")
         with torch.no_grad():
             exact = model(**given[0]).logits[0]
@@ -60,7 +62,8 @@ class Effect(unittest.TestCase):
         tokens = given[0]["input_ids"][0, 1:]
         loss = [torch.nn.functional.cross_entropy(x[:-1].double(), tokens).item() for x in (new, exact)]
         self.assertAlmostEqual(window["perplexity_ratio"][0], np.exp(loss[0] - loss[1]), delta=1e-5)
-        kl = torch.nn.functional.kl_div(new.double().log_softmax(-1), exact.double().log_softmax(-1), log_target=True, reduction="batchmean")
+        kl = torch.nn.functional.kl_div(new.double().log_softmax(-1), exact.double().log_softmax(-1), log_target=True,
+                                        reduction="batchmean")
         self.assertAlmostEqual(window["kl"][0], kl.item(), delta=1e-5)
 
     def test_captured_heads(self):
@@ -78,14 +81,16 @@ class Effect(unittest.TestCase):
             for heads in [one[0].first(3) for one in captured], captured[0][0].first(3):
                 nysbench.run(heads=heads, strategies="uniform", cores="svd", landmarks=2, progress=False)
         q = torch.randn(2, TOKENS, 8, dtype=torch.bfloat16)
-        one, other = (nysbench.measure(x, x, strategy="kmeans", landmarks=4, cores="svd(rcond=0.1)") for x in (q, q.double().numpy()))
+        one, other = (nysbench.measure(x, x, strategy="kmeans", landmarks=4, cores="svd(rcond=0.1)")
+                      for x in (q, q.double().numpy()))
         self.assertEqual([row["error"] for row in one], [row["error"] for row in other])
 
 
 class Docstrings(unittest.TestCase):
     def test_examples(self):
         names = {"nysbench": nysbench, "torch": torch, "model": models.bert(), "inputs": inputs(2)}
-        for name, function in (("effect", nysbench.effect), ("patch", nysbench.patch), ("capture", nysbench.capture.capture)):
+        for name, function in (("effect", nysbench.effect), ("patch", nysbench.patch),
+                               ("capture", nysbench.capture.capture)):
             with self.subTest(name):
                 test, = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(names), module=False)
                 said = io.StringIO()

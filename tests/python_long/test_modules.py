@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules and functions of PyTorch as attentions: what they are given, in runs, in patched models and in the study `effect`.
+"""Modules and functions of PyTorch as attentions: what they are given, in runs, in patched models and in the study
+`effect`.
 
-usage: test_modules.py PROGRAM. Known: exact attention in PyTorch leaves a model's outputs, to rounding; values of another
-kind do not."""
+usage: test_modules.py PROGRAM. Known: exact attention in PyTorch leaves a model's outputs, to rounding; values of
+another kind do not."""
 import copy
 import os
 import re
@@ -27,9 +28,11 @@ PACKAGE = os.path.dirname(os.path.dirname(nysbench.__file__))
 
 def plugin_in(folder):
     """The path of a plug-in with the attention `mine`, from the template."""
-    subprocess.run([nysbench.program(), "new", "attention", "mine", "--out", folder], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([nysbench.program(), "new", "attention", "mine", "--out", folder], check=True,
+                   stdout=subprocess.DEVNULL)
     path = os.path.join(folder, "mine.so")
-    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-shared", "-fPIC", os.path.join(folder, "mine.c"), "-o", path], check=True)
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-shared", "-fPIC",
+                    os.path.join(folder, "mine.c"), "-o", path], check=True)
     return path
 
 
@@ -81,7 +84,8 @@ class Modules(unittest.TestCase):
         np.testing.assert_array_equal(nysbench.attention(q, k, v, annotated), v)
         tensors = nysbench.attention_function(lambda q, k, v: v.mul(2).to(torch.float64), tensors="torch")
         np.testing.assert_array_equal(nysbench.attention(q, k, v, tensors), 2 * v)
-        with self.assertRaisesRegex(nysbench.ArgumentError, r"Linearly: returned Tensor \(torch.float32\) of shape \(4, 20, 3\); expected"):
+        with self.assertRaisesRegex(nysbench.ArgumentError,
+                                    r"Linearly: returned Tensor \(torch.float32\) of shape \(4, 20, 3\); expected"):
             nysbench.attention(q, k, v, Linearly())
 
     def test_identity(self):
@@ -93,7 +97,8 @@ class Modules(unittest.TestCase):
 
     def test_verdict(self):
         q, k, v = np.random.default_rng(2).standard_normal((3, 6, 2, 64, 8))
-        run = nysbench.run(study="forward", attentions=["kernel_ridge(landmarks=8)", Linearly(8), Exact()], heads={"x": (q, k, v)},
+        run = nysbench.run(study="forward", attentions=["kernel_ridge(landmarks=8)", Linearly(8), Exact()],
+                           heads={"x": (q, k, v)},
                            timed=False, progress=False)
         lines = run.compare(metric="output_error", baseline="kernel_ridge(landmarks=8)")
         lines = lines if isinstance(lines, list) else lines.to_dict("records")
@@ -158,7 +163,8 @@ class Models(unittest.TestCase):
 
         model, given = models.bert(), {"input_ids": torch.arange(24)[None]}
         for function in (in_numpy, in_torch):
-            nysbench.run(study="forward", attentions=function, heads=tuple(torch.randn(3, 2, 20, 8)), trials=2, timed=False, seed=9,
+            nysbench.run(study="forward", attentions=function, heads=tuple(torch.randn(3, 2, 20, 8)), trials=2,
+                         timed=False, seed=9,
                          progress=False)
             ran = set(seen)
             self.assertEqual(len(ran), 2)
@@ -169,17 +175,22 @@ class Models(unittest.TestCase):
             seen.clear()
 
     def test_programs_and_plugins(self):
-        """In patch and effect: a program gives what the function in it gives, a plug-in what the program `forward` gives."""
+        """In patch and effect: a program gives what the function in it gives, a plug-in what the program `forward`
+        gives."""
         model, inputs = models.bert(), [{"input_ids": torch.arange(i, i + 24)[None]} for i in range(2)]
         with tempfile.TemporaryDirectory() as folder, torch.no_grad():
             path, plugin = os.path.join(folder, "mine.py"), plugin_in(folder)
             with open(path, "w", encoding="utf-8") as file:
-                file.write("import numpy as np\ndef mean(q, k, v):\n    return np.broadcast_to(v.mean(1, keepdims=True), v.shape)\n"
+                file.write("import numpy as np\ndef mean(q, k, v):\n    return np.broadcast_to(v.mean(1, "
+                           "keepdims=True), v.shape)\n"
                            "def first(points, m):\n    return range(m)\n")
-            serve = f"command(run=\"env PYTHONPATH={PACKAGE} {sys.executable} -m nysbench.serve {path} {{}}\", serve=true, deterministic=true)"
-            program, picked = serve.format("mean"), f"nystrom(strategy={serve.format('first')}, landmarks=8, label=served)"
+            serve = (f"command(run=\"env PYTHONPATH={PACKAGE} {sys.executable} -m nysbench.serve {path} {{}}\", "
+                     "serve=true, deterministic=true)")
+            program, picked = serve.format(
+                "mean"), f"nystrom(strategy={serve.format('first')}, landmarks=8, label=served)"
             mean = lambda q, k, v: np.broadcast_to(v.mean(1, keepdims=True), v.shape)
-            for spec, how, same in ((program, {}, (mean, {})), (picked, {}, ("nystrom(landmarks=8)", {"strategy": lambda points, m: range(m)}))):
+            for spec, how, same in ((program, {}, (mean, {})),
+                                    (picked, {}, ("nystrom(landmarks=8)", {"strategy": lambda points, m: range(m)}))):
                 found = []
                 for attention, more in ((spec, how), same):
                     with nysbench.patch(model, attention, **more):
@@ -199,20 +210,25 @@ class Models(unittest.TestCase):
     def test_the_manual_s_verdict(self):
         """A function of three lines against kernel_ridge on heads of eight texts of 1,024 tokens."""
         with open("docs/python.md", encoding="utf-8") as file:
-            snippet, = (text for text in re.findall(r"^```python torch\n(.*?)^```$", file.read(), re.M | re.S) if "def pooled" in text)
-        inputs = [{"input_ids": torch.randint(5, models.WORDS, (1, 1024), generator=torch.Generator().manual_seed(i))} for i in range(8)]
+            snippet, = (text for text in re.findall(r"^```python torch\n(.*?)^```$", file.read(), re.M | re.S)
+                        if "def pooled" in text)
+        inputs = [{"input_ids": torch.randint(5, models.WORDS, (1, 1024), generator=torch.Generator().manual_seed(i))}
+                  for i in range(8)]
         names = {"nb": nysbench, "torch": torch, "model": models.bert(max_position_embeddings=1024), "inputs": inputs}
         exec(compile(snippet, "docs/python.md", "exec"), names)
         lines = names["run"].compare(metric="output_error")
         line, = lines if isinstance(lines, list) else lines.to_dict("records")
-        self.assertEqual((line["method"], line["baseline"], line["sources"]), ("pooled", "kernel_ridge(landmarks=64)", 8))
+        self.assertEqual((line["method"], line["baseline"], line["sources"]),
+                         ("pooled", "kernel_ridge(landmarks=64)", 8))
         self.assertIn(line["verdict"], ("better", "worse"))
 
     def test_what_goes_wrong_in_a_process(self):
         q = np.zeros((2, 20, 8), np.float32)
         for spec, how, text in (("command(run=\"/bin/false\")", {}, "/bin/false: exit status 1"),
-                                ("command(run=\"/bin/cat\"", {}, "expected"), ("nothing", {"plugins": ["/no/such.so"]}, "/no/such.so: no such file"),
-                                ("command(run=\"/bin/true\")", {"causal": True}, "the layer is causal: causal=true says")):
+                                ("command(run=\"/bin/cat\"", {}, "expected"),
+                                ("nothing", {"plugins": ["/no/such.so"]}, "/no/such.so: no such file"),
+                                ("command(run=\"/bin/true\")", {"causal": True},
+                                 "the layer is causal: causal=true says")):
             with self.assertRaisesRegex(nysbench.Error, text):
                 nysbench.attention(q, q, q, spec, **how)
         with self.assertRaisesRegex(nysbench.NumericError, "k: head 0, token 3, coordinate 1 is NaN or Inf"):
@@ -230,15 +246,19 @@ class Models(unittest.TestCase):
         model, inputs = models.bert(), [{"input_ids": torch.arange(i, i + 24)[None]} for i in range(2)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            run = nysbench.effect(model, inputs, [Exact(), in_numpy, Linearly(), "nystrom(landmarks=8)"], strategy=pick, progress=False)
+            run = nysbench.effect(model, inputs, [Exact(), in_numpy, Linearly(), "nystrom(landmarks=8)"], strategy=pick,
+                                  progress=False)
         found = {}
         for row in rows_of(run):
             found.setdefault(row["attention_label"], []).append(row)
         self.assertEqual(set(found), {"Exact", "in_numpy", "Linearly", "nystrom(landmarks=8, strategy=pick)"})
         for name in ("Exact", "in_numpy"):
-            self.assertTrue(all(row["model_error"] < 1e-4 and row["output_error"] < 1e-4 for row in found[name]), found[name])
-        self.assertTrue(all(row["model_error"] > 0 and row["error"] > 0 for row in found["nystrom(landmarks=8, strategy=pick)"]))
-        self.assertTrue(all(row["status"] == "failed" and "mat1 and mat2" in row["reason"] for row in found["Linearly"]))
+            self.assertTrue(all(row["model_error"] < 1e-4 and row["output_error"] < 1e-4 for row in found[name]),
+                            found[name])
+        self.assertTrue(all(row["model_error"] > 0 and row["error"] > 0
+                            for row in found["nystrom(landmarks=8, strategy=pick)"]))
+        self.assertTrue(all(row["status"] == "failed" and "mat1 and mat2" in row["reason"]
+                            for row in found["Linearly"]))
 
 
 if __name__ == "__main__":

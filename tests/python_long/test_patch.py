@@ -205,13 +205,15 @@ class Refused(unittest.TestCase):
                     self.refuses("is not softmax", model, models.inputs("llama"))
 
     def test_a_patch_that_no_pass_has_used(self):
-        nothing = "the patch has replaced nothing: within its context no part of the model was called whose attention goes"
+        nothing = ("the patch has replaced nothing: within its context no part of the model was called whose attention "
+                   "goes")
         self.refuses(f"^layers \\[0\\]: {nothing}", models.git(), models.inputs("llama"), "streamed", [0])
         with self.assertRaisesRegex(nysbench.ArgumentError, f"^{nothing}"), nysbench.patch(models.bert(), "streamed"):
             pass
         bert = models.bert(is_decoder=True, add_cross_attention=True)
         cross = bert.encoder.layer[1].crossattention
-        with self.assertRaisesRegex(nysbench.ArgumentError, "nothing: all attention that was called within its context is cross-attention"):
+        with self.assertRaisesRegex(nysbench.ArgumentError,
+                                    "nothing: all attention that was called within its context is cross-attention"):
             with nysbench.patch(cross, "streamed"), torch.no_grad():
                 cross(torch.zeros(1, 40, models.WIDTH), encoder_hidden_states=torch.ones(1, 40, models.WIDTH))
 

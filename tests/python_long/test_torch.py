@@ -207,8 +207,8 @@ class Formulas(unittest.TestCase):
                     self.assertTrue((np.diff(mine.keys) >= (inclusion[mine.keys][1:] < 1)).all(), "a key twice")
 
     def test_bounds(self):
-        """Groups that no clustering gives: keys by what they receive, down to nothing, and others mixed. So features and
-        their correction reach their bounds."""
+        """Groups that no clustering gives: keys by what they receive, down to nothing, and others mixed. So features
+        and their correction reach their bounds."""
         sizes = _plain.Sizes(150, 9, 80, 20, 150)
         q, k, v = drawn((1, 150, 8), (1, 150, 8), (1, 150, 5))
         _, choice = _plain.kernel_ridge(30 * q, k, v, sizes, 7)

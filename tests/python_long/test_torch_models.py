@@ -28,7 +28,8 @@ nysbench.torch.register("exact_ridge", **EXACT_OPTIONS)
 def caught(model, given, layer=1, name="bert"):
     """What a layer's projection is given: its attention's outputs."""
     found = []
-    hook = model.get_submodule(models.PROJECTIONS[name].format(layer)).register_forward_pre_hook(lambda _, x: found.append(x[0]))
+    hook = model.get_submodule(models.PROJECTIONS[name].format(layer)).register_forward_pre_hook(lambda _,
+                                                                                                 x: found.append(x[0]))
     model(**given)
     hook.remove()
     return found[0]
@@ -41,7 +42,8 @@ def inputs_of_attention(model, given):
     def keep(q, k, v):
         found.append((q, k, v))
         return torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
-    with torch.no_grad(), nysbench.patch(model, nysbench.attention_function(keep, tensors="torch", grouped=True), check=False):
+    with torch.no_grad(), nysbench.patch(model, nysbench.attention_function(keep, tensors="torch", grouped=True),
+                                         check=False):
         model(**given)
     return [tuple(x[None] for x in one) for one in found]
 
@@ -64,7 +66,8 @@ class Patched(unittest.TestCase):
                 ("nystrom(strategy=uniform, landmarks=8, core=iterative(steps=3))",
                  lambda **seed: nysbench.torch.nystrom(*self.qkv, landmarks=8, strategy="uniform", steps=3, **seed))):
             for seed in ({}, {"seed": 3}):
-                with self.subTest(spec, **seed), torch.no_grad(), nysbench.patch(self.model, spec, [1], backend="torch", **seed):
+                with self.subTest(spec, **seed), torch.no_grad(), nysbench.patch(self.model, spec, [1], backend="torch",
+                                                                                 **seed):
                     self.assertTrue(torch.equal(caught(self.model, self.given), flat(expected(**seed))))
 
     def test_trials_are_other_draws(self):
@@ -95,7 +98,8 @@ class Patched(unittest.TestCase):
         for dtype, u in ((torch.bfloat16, 2.0**-8), (torch.float16, 2.0**-11)):
             model = models.bert().to(dtype)
             q, k, v = inputs_of_attention(model, self.given)[1]
-            with self.subTest(dtype), torch.no_grad(), mock.patch("torch.Tensor.numpy", side_effect=AssertionError("a copy to NumPy")):
+            with self.subTest(dtype), torch.no_grad(), mock.patch("torch.Tensor.numpy",
+                                                                  side_effect=AssertionError("a copy to NumPy")):
                 with nysbench.patch(model, RIDGE, [1]):
                     found = caught(model, self.given)
                 self.assertEqual(found.dtype, dtype)
@@ -133,27 +137,34 @@ class Patched(unittest.TestCase):
     def test_others_stay_with_the_library(self):
         model = self.model.bfloat16()
         for spec in ("nystrom(strategy=kmeans, landmarks=8)", "nystrom(strategy=uniform(strided=true), landmarks=8)",
-                     "nystrom(landmarks=8, core=iterative(steps=6, start=exact))", "nystrom(landmarks=8, core=svd(rcond=1e-3))",
+                     "nystrom(landmarks=8, core=iterative(steps=6, start=exact))",
+                     "nystrom(landmarks=8, core=svd(rcond=1e-3))",
                      "nystrom(landmarks=log2)", "kernel_ridge(landmarks=8, ridge=0.1)", "streamed"):
             with self.subTest(spec):
                 with torch.no_grad(), nysbench.patch(model, spec):
                     self.assertTrue(bool(model(**self.given)[0].isfinite().all()))
-                with self.assertRaisesRegex(nysbench.ArgumentError, f"^{spec.split('(')[0]}.*: the torch backend has kernel_ridge with the "
-                                            "options landmarks, rows, queries and keys, and nystrom with landmarks, strategy="):
+                with self.assertRaisesRegex(nysbench.ArgumentError,
+                                            f"^{spec.split('(')[0]}.*: the torch backend has kernel_ridge with the "
+                                            "options landmarks, rows, queries and keys, and nystrom with landmarks, "
+                                            "strategy="):
                     with nysbench.patch(model, spec, backend="torch"):
                         pass
 
     def test_mistakes(self):
         for spec, options, text in ((RIDGE, {"backend": "cuda"}, "^backend 'cuda': expected 'torch', 'c' or None"),
-                                    (RIDGE, {"backend": "torch", "threads": 2}, "^threads: the torch backend has those of PyTorch"),
+                                    (RIDGE, {"backend": "torch", "threads": 2},
+                                     "^threads: the torch backend has those of PyTorch"),
                                     (RIDGE, {"backend": "torch", "strategy": len}, "^strategy: a function is not for"),
                                     (lambda q, k, v: v, {"backend": "torch"}, "^backend: lambda is a function"),
-                                    ("kernel_ridge(landmarks=8, rows=[1, 2])", {"backend": "torch"}, "the torch backend has"),
-                                    ("kernel_ridge(landmarks=8, landmarks=8)", {"backend": "torch"}, "the torch backend has")):
+                                    ("kernel_ridge(landmarks=8, rows=[1, 2])", {"backend": "torch"},
+                                     "the torch backend has"),
+                                    ("kernel_ridge(landmarks=8, landmarks=8)", {"backend": "torch"},
+                                     "the torch backend has")):
             with self.subTest(text, spec=spec), self.assertRaisesRegex(nysbench.ArgumentError, text):
                 with nysbench.patch(self.model, spec, **options):
                     pass
-        with self.assertRaisesRegex(nysbench.ArgumentError, "kernel_ridge lets every query see all keys, and the layer is causal"):
+        with self.assertRaisesRegex(nysbench.ArgumentError,
+                                    "kernel_ridge lets every query see all keys, and the layer is causal"):
             model = models.llama()
             with torch.no_grad(), nysbench.patch(model, RIDGE, backend="torch"):
                 model(**models.inputs("llama"))
@@ -170,7 +181,8 @@ class Patched(unittest.TestCase):
         self.assertLess(float((found - expected).abs().max()), 1e-5 * float(expected.abs().max()))
 
     def test_scale_of_the_model(self):
-        """With as many landmarks as keys and as many rows as queries nothing is left but the ridge, at most 1e-3 here."""
+        """With as many landmarks as keys and as many rows as queries nothing is left but the ridge, at most 1e-3
+        here."""
         for layer in self.model.encoder.layer:
             layer.attention.self.scaling = 0.05
         with torch.no_grad():
@@ -239,8 +251,10 @@ class Refused(unittest.TestCase):
         given, name = {"input_ids": models.words(batch=2)}, {"attn_implementation": "small_ridge"}
         mask = torch.ones(2, 40, dtype=torch.int64)
         mask[1, 30:] = 0
-        self.refuses("^BertSelfAttention.*: padding: 10 of the tokens", models.bert(**name), {**given, "attention_mask": mask})
-        self.refuses("^LlamaAttention, layer 0: kernel_ridge lets every query see all keys, and the layer is causal", models.llama(**name), given)
+        self.refuses("^BertSelfAttention.*: padding: 10 of the tokens", models.bert(**name),
+                     {**given, "attention_mask": mask})
+        self.refuses("^LlamaAttention, layer 0: kernel_ridge lets every query see all keys, and the layer is causal",
+                     models.llama(**name), given)
         self.refuses("^MistralAttention, layer 0: a sliding window of 16 keys",
                      models.other("MistralModel", "MistralConfig", sliding_window=16, **name), given)
         self.refuses("a sliding window of", models.modernbert(attn_implementation="small_ridge"), given)
@@ -252,7 +266,8 @@ class Refused(unittest.TestCase):
         with torch.no_grad():
             cache = model(models.words(), use_cache=True).past_key_values
         model.set_attn_implementation("small_ridge")
-        self.refuses("^LlamaAttention, layer 0: 1 queries and 41 keys: it attends to another sequence, or the pass continues a cache",
+        self.refuses("^LlamaAttention, layer 0: 1 queries and 41 keys: it attends to another sequence, or the pass "
+                     "continues a cache",
                      model, {"input_ids": models.words(1), "past_key_values": cache})
 
     def test_registering(self):

@@ -2,22 +2,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """outputs.py OLD NEW - two builds of nysbench show the same of random small experiments.
 
-Each experiment (experiments.py) is measured once, by OLD. Then both programs are asked for what they show of that run: every table as
-CSV and as text of 80 columns, every figure's data and scripts, comparisons, claims, the export and the report. Columns go by their
-names, rows by what is in them; numbers are the same if they are printed with the same value. EXPECTED lists wanted differences.
+Each experiment (experiments.py) is measured once, by OLD. Then both programs are asked for what they show of that run:
+every table as CSV and as text of 80 columns, every figure's data and scripts, comparisons, claims, the export and the
+report. Columns go by their names, rows by what is in them; numbers are the same if they are printed with the same
+value. EXPECTED lists wanted differences.
 
     --count N      so many experiments (300; five minutes)
     --seed N       other experiments (1)
     --case N       only that one
     --run RUN      this run in the place of random experiments; may be repeated
-    --only GLOB    only outputs of that name: table:errors, 'figure:*', compare:2, where:pairs, claims, export, report, measure
-    --runs DIR     keep runs and answers, so that a second comparison measures nothing and asks NEW alone; not for two at once
+    --only GLOB    only outputs of that name: table:errors, 'figure:*', compare:2, where:pairs, claims, export, report,
+    measure
+    --runs DIR     keep runs and answers, so that a second comparison measures nothing and asks NEW alone; not for two
+    at once
     --within X     numbers may differ by that fraction of the larger one (0)
     --measure      NEW measures too, and has the same rows but for times
     --jobs N       experiments at once (1)
 
-Answers are files in DIR/CASE/old and DIR/CASE/new, beside the experiment, DIR/CASE/e.yaml. Ends with status 1 if a difference is not
-expected. The last line says in how many experiments each table and figure had rows."""
+Answers are files in DIR/CASE/old and DIR/CASE/new, beside the experiment, DIR/CASE/e.yaml. Ends with status 1 if a
+difference is not expected. The last line says in how many experiments each table and figure had rows."""
 import argparse
 import collections
 import concurrent.futures
@@ -35,9 +38,9 @@ import threading
 
 import experiments
 
-# What NEW shows otherwise, on purpose: output, part, why; * stands for any. Parts are the name of a column whose values differ,
-# +column (new), -column (gone), rows (how many), order, text, status (exit status and errors), and of figures also files, scripts, and
-# data (what a script draws).
+# What NEW shows otherwise, on purpose: output, part, why; * stands for any. Parts are the name of a column whose values
+# differ, +column (new), -column (gone), rows (how many), order, text, status (exit status and errors), and of figures
+# also files, scripts, and data (what a script draws).
 EXPECTED = [
     ("figure:*", "scripts", "a figure is a file of SQL: its script says what that sets, and styles have names"),
     ("figure:*", "data", "columns of a script's data have the names that the CSV gives them"),
@@ -52,22 +55,27 @@ EXPECTED = [
     ("figure:svd_vs_iterative", "rows", "what is not planned has no row"),
     ("figure:svd_vs_iterative", "files", "a core without results has no figure"),
     ("figure:svd_vs_iterative", "count", "an error over one of 0 is no ratio"),
-    ("figure:forest", "data", "the script has the numbers of panels and lines from 1, and a column for the subspace part"),
+    ("figure:forest", "data",
+     "the script has the numbers of panels and lines from 1, and a column for the subspace part"),
     ("figure:ratio", "data", "the column of heads has another name"),
     ("figure:ratio", "files", "more than 12 curves are a forest, whatever pairings strategies have"),
-    ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
+    ("table:errors", "text",
+     "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
     ("table:equal_cost", "text", "each m has a heading"),
     ("table:shares", "rows", "no lines for what was not planned"),
     ("table:shares", "*_share", "no share below -1"),
-    ("table:shares", "text", "marks stand behind the error, and the baseline's pairing in the label; no share below -1"),
+    ("table:shares", "text",
+     "marks stand behind the error, and the baseline's pairing in the label; no share below -1"),
     ("table:at_cost", "text", "the name of a panel stands once, above its cores"),
     ("table:cores", "text", "a mark is explained where it occurs"),
     ("table:wins", "+input", "how the files of heads are read is a column, whether or not it differs"),
     ("table:wins", "rows", "what is read otherwise is a setting of its own"),
-    ("table:wins", "text", "labels leave out what does not differ; a scope and a stratum have headings, notes come last"),
+    ("table:wins", "text",
+     "labels leave out what does not differ; a scope and a stratum have headings, notes come last"),
     ("table:ranks", "+input", "how the files of heads are read is a column, whether or not it differs"),
     ("table:ranks", "rows", "what is read otherwise is a setting of its own"),
-    ("table:ranks", "text", "labels leave out what does not differ; no more than four sources that are left out are named"),
+    ("table:ranks", "text",
+     "labels leave out what does not differ; no more than four sources that are left out are named"),
     ("figure:ranks", "data", "bars stand in the lines of methods"),
     ("figure:ranks", "files", "what is read otherwise is a setting of its own"),
     ("figure:ranks", "rows", "what is read otherwise is a setting of its own"),
@@ -82,16 +90,18 @@ EXPECTED = [
 ]
 
 COMPARE = {  # options; an output is called by its place here
-    "error": [[], ["--by", "core", "--resamples", "0"], ["--baseline", "all", "--pool", "landmarks", "--resamples", "0"],
+    "error": [[], ["--by", "core", "--resamples", "0"],
+              ["--baseline", "all", "--pool", "landmarks", "--resamples", "0"],
               ["--by", "factors", "--confounded", "strategy"],
               ["--scale", "difference", "--failures", "worst", "--confounded", "pairing", "--resamples", "100"],
               ["--metric", "error_subspace", "--confidence", "0.9", "--margin", "1.1", "--resamples", "50"]],
-    "coherence": [["--by", "partition"], ["--by", "clusters", "--metric", "mu", "--baseline", "all"], ["--by", "tau", "--scale", "difference"]],
+    "coherence": [["--by", "partition"], ["--by", "clusters", "--metric", "mu", "--baseline", "all"],
+                  ["--by", "tau", "--scale", "difference"]],
     "forward": [[], ["--metric", "output_error", "--baseline", "all"], ["--by", "heads", "--resamples", "0"]],
     "effect": [[], ["--metric", "error", "--failures", "worst"], ["--by", "strategy", "--baseline", "all"]]}
-TIMES = """select_s core_s forward_s exact_s effect_s divide_s latency_s latency_low_s latency_high_s latency_min_s latency_p10_s
-    latency_p90_s repeats batch first_s fresh_s amortized_s tokens_per_s gflops_per_s gemm_gflops_per_s gemm_share peak_bytes b_s f_s
-    output_s load""".split()
+TIMES = """select_s core_s forward_s exact_s effect_s divide_s latency_s latency_low_s latency_high_s latency_min_s
+    latency_p10_s latency_p90_s repeats batch first_s fresh_s amortized_s tokens_per_s gflops_per_s gemm_gflops_per_s
+    gemm_share peak_bytes b_s f_s output_s load""".split()
 ENVIRONMENT = dict(os.environ, COLUMNS="80", OPENBLAS_NUM_THREADS="1", LC_ALL="C.UTF-8")
 
 
@@ -188,10 +198,12 @@ class Case:
         for name in [c for c in old_head if c not in new_head]:
             self.differs(output, "-" + name, "no such column any more")
         columns = [c for c in old_head if c in new_head and c not in without]
-        a, b = ([[row[head.index(c)] for c in columns] for row in rows] for head, rows in ((old_head, a), (new_head, b)))
+        a, b = ([[row[head.index(c)] for c in columns] for row in rows] for head,
+                rows in ((old_head, a), (new_head, b)))
         missing, more = left_out(a, b), left_out(b, a)
         if len(a) != len(b):
-            return self.differs(output, "rows", f"{len(a)} -> {len(b)}, such as {','.join((missing + more or [[]])[0])}")
+            return self.differs(output, "rows",
+                                f"{len(a)} -> {len(b)}, such as {','.join((missing + more or [[]])[0])}")
         if not missing and [[*map(number, row)] for row in a] != [[*map(number, row)] for row in b]:
             self.differs(output, "order", "the same rows in another order")
         for row in missing[:50]:  # each beside the one that is most alike
@@ -213,10 +225,12 @@ class Case:
                 self.compare(f"table:{name}", f"table_{name}.{kind}", "table", "run", name, *more)
         for where in ["trial=0", "strategy=kmeans"] if names else []:
             name = names[self.number % len(names)]
-            self.compare(f"where:{name}", f"where_{where}.csv", "table", "run", name, "--where", where, "--format", "csv")
+            self.compare(f"where:{name}", f"where_{where}.csv", "table", "run", name, "--where", where, "--format",
+                         "csv")
 
     def draw(self, side):
-        """The data and scripts of all figures, also of those that are drawn only if they are named; by their paths in plots/."""
+        """The data and scripts of all figures, also of those that are drawn only if they are named; by their paths in
+        plots/."""
         kept, plots = f"{self.folder}/{side}/plots", f"{self.folder}/run/plots"
         if side == "new" or not os.path.exists(kept):
             shutil.rmtree(kept, ignore_errors=True), shutil.rmtree(plots, ignore_errors=True)
@@ -239,7 +253,8 @@ class Case:
             if not old and not new:
                 continue
             self.compared.add(output)
-            if any(name.endswith(".dat") for name in old) or len(read(old.get(f"{kind}.csv", os.devnull)).splitlines()) > 1:
+            if any(name.endswith(".dat")
+                   for name in old) or len(read(old.get(f"{kind}.csv", os.devnull)).splitlines()) > 1:
                 self.with_rows.add(output)
             if old.keys() != new.keys():
                 gone, more = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
@@ -305,9 +320,11 @@ def copied(folder, path):
 
 def studies_of_figures(program, folder, study):
     """The study of each figure: the program says so where it is not that of the run."""
-    listed = ask(program, folder, "list", "figures")[0].splitlines()  # in 80 columns, of which some go on in the next line
+    listed = ask(program, folder, "list",
+                 "figures")[0].splitlines()  # in 80 columns, of which some go on in the next line
     kinds = [line.split()[0] for line in listed if not line.startswith("   ")]
-    said = {kind: ask(program, folder, "plot", "run", kind)[1].partition("is a figure of the study ")[2] for kind in kinds}
+    said = {kind: ask(program, folder, "plot", "run", kind)[1].partition("is a figure of the study ")[2]
+            for kind in kinds}
     return {kind: text.split(";")[0] or study for kind, text in said.items()}
 
 
@@ -333,7 +350,8 @@ def check(options, work):
 
     numbers = range(options.count) if options.case is None else [options.case]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        return report(list(pool.map(one, enumerate(options.run) if options.run else [(number, None) for number in numbers])))
+        return report(
+            list(pool.map(one, enumerate(options.run) if options.run else [(number, None) for number in numbers])))
 
 
 def report(cases):
@@ -361,7 +379,8 @@ def report(cases):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("old"), parser.add_argument("new")
-    for name, standard, kind in (("count", 300, int), ("seed", 1, int), ("case", None, int), ("only", "*", str), ("runs", None, str),
+    for name, standard, kind in (("count", 300, int), ("seed", 1, int), ("case", None, int), ("only", "*", str),
+                                 ("runs", None, str),
                                  ("within", 0, float), ("jobs", 1, int)):
         parser.add_argument(f"--{name}", default=standard, type=kind)
     parser.add_argument("--run", action="append", default=[]), parser.add_argument("--measure", action="store_true")

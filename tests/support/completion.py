@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""completion.py SHELL SCRIPT FOLDER - types into bash, zsh or fish on a terminal of its own, in FOLDER, with nysbench in PATH
-and the completion SCRIPT, and prints the cases, a line each, in which what stands on the line after the Tab key is not what
-is expected; exit status 1 if there are any."""
-
+"""completion.py SHELL SCRIPT FOLDER - types into bash, zsh or fish on a terminal of its own, in FOLDER, with nysbench
+in PATH and the completion SCRIPT, and prints the cases, a line each, in which what stands on the line after the Tab key
+is not what is expected; exit status 1 if there are any."""
 import os, pty, re, select, sys, time
 
 shell, script, folder = sys.argv[1:]
@@ -22,21 +21,16 @@ CASES = [
     ("nysbench nothing x", "nysbench nothing x"),
 ]
 START = {
-    "bash": (
-        ["bash", "--norc", "--noprofile", "-i"],
-        f"PS1='$ '; bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; source '{script}'; "
-        r"""bind -x '"\C-g": printf "\nLINE=<%s>\n" "$READLINE_LINE"'""",
-    ),
-    "zsh": (
-        ["zsh", "-f", "-i"],
-        f"PS1='$ '; fpath=('{os.path.dirname(script)}' $fpath); autoload -Uz compinit; compinit -u -D; "
-        "unsetopt beep; setopt no_auto_remove_slash; show() { print -r; print -r \"LINE=<$BUFFER>\" }; zle -N show; bindkey '^G' show",
-    ),
-    "fish": (
-        ["fish", "--no-config", "-i"],
-        f"function fish_prompt; echo '$ '; end; set -g fish_autosuggestion_enabled 0; source '{script}'; "
-        r"bind \cg 'echo; echo LINE=\<(commandline)\>'",
-    ),
+    "bash": (["bash", "--norc", "--noprofile", "-i"],
+             f"PS1='$ '; bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; source '{script}'; "
+             r"""bind -x '"\C-g": printf "\nLINE=<%s>\n" "$READLINE_LINE"'"""),
+    "zsh": (["zsh", "-f", "-i"],
+            f"PS1='$ '; fpath=('{os.path.dirname(script)}' $fpath); autoload -Uz compinit; compinit -u -D; "
+            "unsetopt beep; setopt no_auto_remove_slash; show() { print -r; print -r \"LINE=<$BUFFER>\" }; zle -N "
+            "show; bindkey '^G' show"),
+    "fish": (["fish", "--no-config", "-i"],
+             f"function fish_prompt; echo '$ '; end; set -g fish_autosuggestion_enabled 0; source '{script}'; "
+             r"bind \cg 'echo; echo LINE=\<(commandline)\>'"),
 }
 
 

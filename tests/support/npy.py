@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads and writes .npy files of 64-bit numbers without NumPy, which takes ten times as long to start as Python: for the
-programs that `command` calls in tests."""
-
+"""Reads and writes .npy files of 64-bit numbers without NumPy, which takes ten times as long to start as Python: for
+the programs that `command` calls in tests."""
 import array
 import struct
 
@@ -13,12 +12,8 @@ def save(path, dtype, shape, values):
     head = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (dtype, "".join(f"{n}, " for n in shape))
     head = head.ljust(117) + "\n"
     with open(path, "wb") as file:
-        file.write(
-            b"\x93NUMPY\x01\x00"
-            + struct.pack("<H", len(head))
-            + head.encode()
-            + array.array(KINDS[dtype], values).tobytes()
-        )
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() +
+                   array.array(KINDS[dtype], values).tobytes())
 
 
 def load(path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""on_terminal.py COLUMNS COMMAND... - what the command writes to a terminal of that width, byte by byte but for the returns
-before newlines. Exit status: the command's."""
+"""on_terminal.py COLUMNS COMMAND... - what the command writes to a terminal of that width, byte by byte but for the
+returns before newlines. Exit status: the command's."""
 
 import fcntl
 import os

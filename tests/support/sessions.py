@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""sessions.py [--long] PROGRAM [FOLDER] - runs the sessions of a folder's README.md and docs/*.md and compares what they
-show, and README's other commands, the indented lines that begin with ./nysbench.
+"""sessions.py [--long] PROGRAM [FOLDER] - runs the sessions of a folder's README.md and docs/*.md and compares what
+they show, and README's other commands, the indented lines that begin with ./nysbench.
 
-A session is a ```console block: lines that begin with '$ ' are commands ('> ' continues one), the others their output. The
-blocks of one document run in order, in a fresh folder that has the checkout's nysbench, experiments and python. `...` in an
-output stands for any lines. What stands there must be there, but for: space between words; times, sizes and numbers of
-workers; numbers in e-notation (p-values, seconds to select); and the last digit of a number with a decimal point, which may
-be one more or less, since libraries round differently on different machines. Commands of NOT_RUN are not run, with a reason;
-those of LONG, which take minutes, with --long alone, and then what their runs have in results/published is compared too.
-Exit status 1 if anything differs; the whole output is printed then."""
-
+A session is a ```console block: lines that begin with '$ ' are commands ('> ' continues one), the others their output.
+The blocks of one document run in order, in a fresh folder that has the checkout's nysbench, experiments and python.
+`...` in an output stands for any lines. What stands there must be there, but for: space between words; times, sizes and
+numbers of workers; numbers in e-notation (p-values, seconds to select); and the last digit of a number with a decimal
+point, which may be one more or less, since libraries round differently on different machines. Commands of NOT_RUN are
+not run, with a reason; those of LONG, which take minutes, with --long alone, and then what their runs have in
+results/published is compared too. Exit status 1 if anything differs; the whole output is printed then."""
 import glob
 import os
 import re
@@ -21,8 +20,10 @@ import tempfile
 
 # COMMAND: why it is not run. A command that no document has must not stand here, nor in LONG.
 NOT_RUN = {
-    "git clone URL nysbench && cd nysbench && make deps && make": "takes the network; tests/debian.sh clones and builds",
-    "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads; tests/cli/first.bats has some",
+    "git clone URL nysbench && cd nysbench && make deps && make": "takes the network; tests/debian.sh clones and "
+                                                                  "builds",
+    "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads; tests/cli/first.bats has "
+                                                                "some",
     "./nysbench run my.yaml": "needs them too",
     "./nysbench compare results/my": "needs them too",
 }
@@ -125,15 +126,9 @@ def run_document(path, program, root, seen, long):
             # What a command exports or where it goes holds for the next one.
             script = f"{command}\nstatus=$?; env >{folder}/.env; pwd >{folder}/.pwd; exit $status"
             where = open(f"{folder}/.pwd").read().strip() if os.path.exists(f"{folder}/.pwd") else folder
-            done = subprocess.run(
-                ["bash", "-c", script],
-                cwd=where,
-                env=shell,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                text=True,
-            )
+            done = subprocess.run(["bash", "-c", script], cwd=where, env=shell, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT,
+                                  stdin=subprocess.DEVNULL, text=True)
             shell = dict(line.split("=", 1) for line in open(f"{folder}/.env").read().split("\n") if "=" in line)
             actual = done.stdout.rstrip("\n").split("\n") if done.stdout.strip() else []
             missing = first_missing([plain(x, folder) for x in expected], [plain(x, folder) for x in actual])
@@ -154,11 +149,8 @@ def main(arguments):
             if re.search(r"^    \$ ", file.read(), re.M):
                 mistakes.append(f"{path}: a session that is no ```console block: nothing runs it")
     left = [*NOT_RUN, *([] if long else LONG)]
-    mistakes += [
-        f"sessions.py: '{command}' is not run, and no document has it"
-        for command in [*NOT_RUN, *LONG]
-        if command not in seen
-    ]
+    mistakes += [f"sessions.py: '{command}' is not run, and no document has it"
+                 for command in [*NOT_RUN, *LONG] if command not in seen]
     print("\n".join(mistakes) if mistakes else f"{len(seen)} commands, of which {len(left)} were not run")
     return bool(mistakes)
 

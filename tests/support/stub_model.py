@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A model's program for the effect study that computes nothing: heads and effects are made from a hash of the question, so the
-same question has the same answer. It starts without NumPy, in a tenth of the time of tiny_model.py, and misbehaves when told.
+"""A model's program for the effect study that computes nothing: heads and effects are made from a hash of the question,
+so the same question has the same answer. It starts without NumPy, in a tenth of the time of tiny_model.py, and
+misbehaves when told.
 
 usage: stub_model.py [length=N] [PART=FAULT ...]
 
-An attention with PART in its spec does what FAULT says in place of an answer: raise, die, hang, text, list, unknown, word,
-empty, skip, diverge; a spec with `streamed` has no effect. `describe=FAULT` and `heads=FAULT` do it for these questions;
-describe=twice names a source twice, heads=short writes a head too few, heads=none no file, heads=nan a NaN; heads=told names
-the file in an error. length=N is the tokens of a source."""
-
+An attention with PART in its spec does what FAULT says in place of an answer: raise, die, hang, text, list, unknown,
+word, empty, skip, diverge; a spec with `streamed` has no effect. `describe=FAULT` and `heads=FAULT` do it for these
+questions; describe=twice names a source twice, heads=short writes a head too few, heads=none no file, heads=nan a NaN;
+heads=told names the file in an error. length=N is the tokens of a source."""
 import array
 import json
 import os
@@ -85,9 +85,8 @@ def answer(n, faults, question):
             return misbehave(fault)
     asked = [question[key] for key in ("source", "layers", "attention", "seed", "trial")]
     exact = "streamed" in spec
-    return {
-        name: 0.0 if exact else hashed(name, *asked) for name in ("model_error", "layer_error", "embedding_distance")
-    }
+    return {name: 0.0 if exact else hashed(name, *asked)
+            for name in ("model_error", "layer_error", "embedding_distance")}
 
 
 def main(*words):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""terminal.py [--size COLUMNSxROWS] [--resized HOW] [--drawn COUNT ACTION | --seen TEXT ACTION]... [--log FILE] -- COMMAND... -
-runs the command on a terminal of that size (80x24), and prints the lines that stand on its screen in the end, those that have left
-it at the top included. HOW says what another width does to lines: it cuts them (as xterm does), rewraps them (as VTE and tmux do),
-or breaks those that are too long for good (the default). The actions are done one after another, each once so many more
-drawings are there or a line has the text. ACTION is size=COLUMNSxROWS, late=COLUMNSxROWS (while what was drawn for the old size is on
-its way), signal=NUMBER, stop (until signal=18), type=TEXT (^C for the key), touch=FILE or show, which prints the screen behind a
-line "---". The log says of each drawing when it was. Exit status: the command's."""
-
+"""terminal.py [--size COLUMNSxROWS] [--resized HOW] [--drawn COUNT ACTION | --seen TEXT ACTION]... [--log FILE] --
+COMMAND... - runs the command on a terminal of that size (80x24), and prints the lines that stand on its screen in the
+end, those that have left it at the top included. HOW says what another width does to lines: it cuts them (as xterm
+does), rewraps them (as VTE and tmux do), or breaks those that are too long for good (the default). The actions are done
+one after another, each once so many more drawings are there or a line has the text. ACTION is size=COLUMNSxROWS,
+late=COLUMNSxROWS (while what was drawn for the old size is on its way), signal=NUMBER, stop (until signal=18),
+type=TEXT (^C for the key), touch=FILE or show, which prints the screen behind a line "---". The log says of each
+drawing when it was. Exit status: the command's."""
 import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 
 

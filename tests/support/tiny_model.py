@@ -126,26 +126,9 @@ def write_safetensors(path, tensors, metadata=None):
 def by_nysbench(program, causal, spec, seed, trial, plugins=()):
     def attention(q, k, v):
         write_safetensors("layer.safetensors", {"q": q, "k": k, "v": v}, {"causal": "true" if causal else "false"})
-        done = subprocess.run(
-            [
-                program,
-                "forward",
-                "--head",
-                "layer.safetensors",
-                "--attention",
-                spec,
-                "--threads=1",
-                "--seed",
-                str(seed),
-                "--trial",
-                str(trial),
-                "-o",
-                "out.npy",
-                *(f"--plugin={plugin}" for plugin in plugins),
-            ],
-            capture_output=True,
-            text=True,
-        )
+        done = subprocess.run([program, "forward", "--head", "layer.safetensors", "--attention", spec, "--threads=1",
+                               "--seed", str(seed), "--trial", str(trial), "-o", "out.npy",
+                               *(f"--plugin={plugin}" for plugin in plugins)], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr.splitlines()[0])
         return np.load("out.npy")

@@ -239,7 +239,8 @@ def check_request():
             if key[0] == "segment_means" and key[1] == "cur":
                 assert r["status"] == "skipped"
                 continue
-            # two SVDs of a matrix of condition at most 1e9 and entries of at most 1: 1e9 times 1e-16, or 1e-7 in single precision
+            # two SVDs of a matrix of condition at most 1e9 and entries of at most 1: 1e9 times 1e-16, or 1e-7 in single
+            # precision
             trial = key if key in svd else key[:3] + ("0",)
             error, least = float(r["error"]), float(svd[trial]["error"])
             assert r["status"] == "ok" and abs(error / least - 1) < (1e-3 if core == "single" else 1e-6), (

@@ -14,6 +14,7 @@ def write_heads(work):
 
 
 def answer_questions(program, path, *lines):
+    lines = list(lines)
     pid, screen = pty.fork()
     if pid == 0:
         os.execv(program, [program, "new", "experiment", path])

@@ -45,7 +45,8 @@ def check_long_paths():
         return done.stderr
     long, longest = folder(505), folder(504)
     def told(bytes):
-        return f"results.sqlite: its whole path has {bytes} bytes, and SQLite opens none above 504: choose a folder with a shorter path\n"
+        return (f"results.sqlite: its whole path has {bytes} bytes, and SQLite opens none above 504: "
+                "choose a folder with a shorter path\n")
     assert told(505) in call(2, "run", "c.yaml", "-q", "--out", long)
     assert told(505) in call(2, "plan", "c.yaml", "--out", long)
     assert told(505) in call(2, "demo", "--out", long[:-8])

@@ -164,7 +164,9 @@ def check_profile(work):
     assert np.isclose(p["ridge"], ridge)
     value, gradient = p["residual"](start.ravel())
     assert np.isclose(value, left(start.ravel(), ridge), rtol=1e-9, atol=0)
-    step = 1e-5  # differences of second order along directions of +-1, in which an error of any entry shows, and rounding of 1e-16 / 1e-5
+    # differences of second order along directions of +-1, in which an error of any entry shows, and rounding of 1e-16 /
+    # 1e-5
+    step = 1e-5
     for along in np.random.default_rng(1).choice([-1.0, 1.0], (16, m * d)):
         difference = (left(start.ravel() + step * along, ridge) - left(start.ravel() - step * along, ridge)) / (
             2 * step

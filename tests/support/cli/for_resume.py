@@ -30,11 +30,11 @@ def damage_store(work):
         )
 
 
-def make_old(store, *statements):
+def make_old(store, *columns):
     with sqlite3.connect(store) as db:
         view, = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'run'").fetchone()
         db.execute("DROP VIEW run")
-        for column in statements or ("flops", "forward_s", "model", "layer", "source"):
+        for column in columns or ("flops", "forward_s", "model", "layer", "source"):
             view = view.replace(f" {column},", "")
             db.execute(f"ALTER TABLE results DROP COLUMN {column}")
         db.execute(view)

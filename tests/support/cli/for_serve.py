@@ -58,7 +58,8 @@ def check_picks():
         for kind in "one", "two", "points":
             assert error[True, kind, "both", m] == error[False, kind, "both", m], (kind, m)
         assert len({error[True, kind, "both", m] for kind in ("one", "two", "parts", "other", "key")}) == 5, m
-    # tokens in order, cut into m parts: with pairing joint the same for both sides too, and the segments where m divides n
+    # tokens in order, cut into m parts: with pairing joint the same for both sides too, and the segments where m
+    # divides n
     for m in 4, 5, 8:
         own, parts = float(error[False, "segment_means", "joint", m]), error[True, "parts", "joint", m]
         assert abs(float(parts) / own - 1) < 1e-9 and error[True, "parts", "both", m] == parts, (m, own, parts)
