@@ -68,13 +68,19 @@ static nb_status add_series(const liner *l, int s, const char **columns, const c
     const nb_claim_series *series = &l->claim->series[s];
     const nb_column *metric = nb_column_find(l->relation->study->columns, series->metric.text);
     bool mean = l->claim->form == NB_CLAIM_MEASURE && l->claim->statistic != NB_CLAIM_GEOMETRIC_MEAN;
+    nb_disturbance disturbance = nb_disturbance_of(l->relation->study, metric);
     const char *where;
     NB_TRY(l->ctx, nb_claim_rows(l->relation, l->part, &series->where, &where, &l->units->why, l->ctx));
     if (l->units->why) return NB_OK;
-    NB_NEED(*columns, nb_format(l->ctx, "%s, %s AS in%d, %s AS x%d, coalesce(%s <= %s, 0) AS noise%d", *columns, where,
-                                s, metric->name, s, metric->name, mean || !metric->noise ? "NULL" : metric->noise, s));
-    NB_NEED(*rows, nb_format(l->ctx, "%s%sSELECT *, %d AS series, x%d AS x, noise%d AS noise FROM both WHERE in%d",
-                             *rows, s ? " UNION ALL " : "", s, s, s, s));
+    NB_NEED(*columns,
+            nb_format(l->ctx,
+                      "%s, %s AS in%d, %s AS x%d, coalesce(%s <= %s, 0) AS noise%d, coalesce(%s, 0) AS disturbed%d",
+                      *columns, where, s, metric->name, s, metric->name,
+                      mean || !metric->noise ? "NULL" : metric->noise, s, disturbance.condition, s));
+    NB_NEED(*rows, nb_format(l->ctx,
+                             "%s%sSELECT *, %d AS series, x%d AS x, noise%d AS noise, disturbed%d AS disturbed FROM "
+                             "both WHERE in%d",
+                             *rows, s ? " UNION ALL " : "", s, s, s, s, s));
     NB_NEED(*any, nb_format(l->ctx, "%s%s%s", *any, s ? " OR " : "", where));
     return NB_OK;
 }
@@ -89,7 +95,7 @@ static const char *value_sql(const nb_claim *c)
                                            "ELSE center(slope(ln(at), x)) END END";
 }
 
-enum { LINE, HEAD, STRATUM, SOURCE, DRAWS, FOUND, NOISE, MISSING, BELOW, POINTS, TRIALS, TRIAL, VALUE };
+enum { LINE, HEAD, STRATUM, SOURCE, DRAWS, FOUND, DISTURBED, NOISE, MISSING, BELOW, POINTS, TRIALS, TRIAL, VALUE };
 
 /* Asks for each line's value over all trials (-1), and without each trial in which it is not alone. Makes the tables
  * `lined`, with a row for each series (line, at: the claim's column, later: whether its point has other trials, value),
@@ -123,9 +129,9 @@ static nb_status ask(const liner *l, nb_grid *lines)
         sql,
         nb_format(l->ctx,
                   "WITH whole AS (SELECT line, min(head_id), min(stratum_id), min(source_id), max(draws), "
-                  "count(value), count(CASE WHEN value IS NULL AND noise THEN 1 END), count(CASE WHEN value IS NULL "
-                  "AND NOT noise THEN 1 END), min(CASE WHEN value IS NULL AND NOT noise AND x < 0 THEN x END) FROM "
-                  "lined GROUP BY line),"
+                  "count(value), count(CASE WHEN disturbed THEN value END), count(CASE WHEN value IS NULL AND noise "
+                  "THEN 1 END), count(CASE WHEN value IS NULL AND NOT noise THEN 1 END), "
+                  "min(CASE WHEN value IS NULL AND NOT noise AND x < 0 THEN x END) FROM lined GROUP BY line),"
                   " planned AS (SELECT line, count(*) AS points FROM (SELECT line FROM lined GROUP BY line, at "
                   "HAVING count(DISTINCT series) = %d) GROUP BY line),"
                   " point AS (SELECT o.line, t, at, mean(CASE WHEN series = 0 THEN value END) AS x, mean(CASE WHEN "
@@ -166,6 +172,7 @@ static nb_status add_line(liner *l, const nb_grid *a, const nb_head_places *plac
         NB_NEED(u->why, nb_format(l->ctx, "%s has values below 0, such as %.3g, which have no logarithm",
                                   l->claim->series[0].metric.text, below));
     u->found += numbers[FOUND];
+    u->disturbed += numbers[DISTURBED];
     u->noise += numbers[NOISE];
     u->missing += numbers[MISSING];
     if (numbers[DRAWS]) l->draws[stratum] = l->draws[u->strata.count] = true;

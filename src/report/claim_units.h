@@ -19,6 +19,7 @@ typedef struct {
     int found, missing; /* pairs of rows, rows, or lines through a head's rows: that have a result, that lack one */
     int noise; /* left out: not above their rounding noise, where a ratio, a slope or an order would be noise */
     int exact, exact_baseline; /* left out: pairs of which the one's, the other's result is exact */
+    int disturbed;             /* of those found: other work disturbed a time, see nb_disturbance */
     const char *why;           /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;
 

@@ -105,6 +105,18 @@ static void describe(nb_claim_answer *a, const nb_estimate *e, const range *r)
     a->heads = e->units;
 }
 
+/* Finds who disturbed the times that the claim is about: of two metrics, those of the first. */
+static void find_disturbance(const judge *j, const nb_claim_units *u, nb_claim_answer *a)
+{
+    const nb_study *study = j->relation->study;
+    a->disturbed = u->disturbed;
+    a->timed = u->found;
+    for (int s = j->claim->series_count - 1; s >= 0 && u->disturbed > 0; s--) {
+        const nb_column *metric = nb_column_find(study->columns, j->claim->series[s].metric.text);
+        if (metric->time || metric->disturbed) a->disturbance = nb_disturbance_of(study, metric);
+    }
+}
+
 static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *ranges,
                             nb_claim_answer *a)
 {
@@ -200,6 +212,7 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     NB_NEED(ranges, nb_alloc(j->ctx, count, sizeof *ranges));
     NB_TRY(j->ctx, estimate(j, u, confidence, estimates, ranges));
     describe(a, &estimates[u->strata.count], &ranges[u->strata.count]);
+    find_disturbance(j, u, a);
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
     NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata.count], &a->why));
     a->verdict = a->why ? NB_CLAIM_IS_VOID
@@ -286,7 +299,13 @@ static void conclude(const nb_claim *c, nb_claim_result *r)
 {
     int equivalent = 0;
     r->answer = r->parts[find_deciding(c, r->part_count, r->parts)];
-    for (int i = 0; i < r->part_count; i++) equivalent += r->parts[i].verdict == NB_CLAIM_IS_EQUIVALENT;
+    r->answer.disturbed = r->answer.timed = 0;
+    for (int i = 0; i < r->part_count; i++) {
+        equivalent += r->parts[i].verdict == NB_CLAIM_IS_EQUIVALENT;
+        r->answer.disturbed += r->parts[i].disturbed;
+        r->answer.timed += r->parts[i].timed;
+        if (r->parts[i].disturbance.who) r->answer.disturbance = r->parts[i].disturbance;
+    }
     if (r->answer.verdict == NB_CLAIM_IS_EQUIVALENT && equivalent < r->part_count)
         r->answer.verdict = NB_CLAIM_IS_UNDECIDED;
     if (r->part_count == 1 && !*r->parts[0].name) {

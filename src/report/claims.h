@@ -34,9 +34,11 @@ typedef struct nb_claim_answer {
     nb_claim_verdict verdict;
     double estimate, low, high; /* on the scale of the expectation; NaN: not known */
     int sources, heads;
-    double more;     /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
-    const char *why; /* VOID, UNTESTED; UNDECIDED: what else would decide, or NULL; NULL for the others */
-    int model_count; /* of a model: 0, and no verdict */
+    int disturbed, timed;       /* pairs or rows of which other work disturbed a time, of so many; over all parts */
+    nb_disturbance disturbance; /* by whom; who NULL: none is */
+    double more;                /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
+    const char *why;            /* VOID, UNTESTED; UNDECIDED: what else would decide, or NULL; NULL for the others */
+    int model_count;            /* of a model: 0, and no verdict */
     struct nb_claim_answer *models;
 } nb_claim_answer;
 

@@ -12,8 +12,9 @@
 #include <string.h>
 
 static const char columns[] =
-    "number, claim, part, parts, run, runs, models, sources, heads, estimate, low, high, more, lowest, highest, "
-    "experiment, id, says, source, claim_text, untested, row, name, label, why, form, expectation, statistic, verdict";
+    "number, claim, part, parts, run, runs, models, sources, heads, disturbed, timed, estimate, low, high, more, "
+    "lowest, highest, experiment, id, says, source, claim_text, untested, row, name, label, why, disturber, "
+    "disturber_hint, form, expectation, statistic, verdict";
 
 typedef struct {
     const nb_relation *relation;
@@ -45,11 +46,21 @@ nb_status nb_claims_tell_tally(int runs, const nb_claim_results *results, const 
 static nb_status add_answer(filler *f, const char *row, int part, const nb_claim_answer *a)
 {
     const nb_claim *c = f->result->claim;
-    const int integers[] = {f->number++,    f->claim,   part,    f->result->part_count, f->run, f->runs,
-                            a->model_count, a->sources, a->heads};
+    const int integers[] = {f->number++,    f->claim,   part,     f->result->part_count, f->run,  f->runs,
+                            a->model_count, a->sources, a->heads, a->disturbed,          a->timed};
     const double reals[] = {a->estimate, a->low, a->high, a->more, c->low, c->high};
-    const char *const texts[] = {f->experiment, c->id, c->says, c->source, c->text,
-                                 c->untested,   row,   a->name, a->label,  a->why};
+    const char *const texts[] = {f->experiment,
+                                 c->id,
+                                 c->says,
+                                 c->source,
+                                 c->text,
+                                 c->untested,
+                                 row,
+                                 a->name,
+                                 a->label,
+                                 a->why,
+                                 a->disturbance.who,
+                                 a->disturbance.hint};
     const char *const words[] = {nb_claim_forms[c->form], nb_claim_expectations[c->expectation],
                                  nb_claim_statistics[c->statistic], nb_claim_verdicts[a->verdict]};
     int at = 0;

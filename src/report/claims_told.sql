@@ -1,5 +1,5 @@
--- The answers to claims in words: what was found, what is expected, of how many, what there is to say besides, and all
--- of that in one line.
+-- The answers to claims in words: the verdict, with the mark of times that were disturbed, what was found, what is
+-- expected, of how many, what there is to say besides, and all of that in one line.
 DROP VIEW IF EXISTS temp.told;
 CREATE TEMP VIEW told AS
 SELECT *, CASE WHEN sources = 0 THEN note ELSE coalesce(name || ': ', '') || quantity || ' ' || found || ', expected ' ||
@@ -12,8 +12,12 @@ FROM (SELECT *, numeral(estimate) || CASE WHEN low IS NULL THEN '' ELSE
                   ELSE shown('%.4g', expected_low) || ' to ' || shown('%.4g', expected_high) END AS expected,
              sources || CASE sources WHEN 1 THEN ' source, ' ELSE ' sources, ' END ||
              heads || CASE heads WHEN 1 THEN ' head' ELSE ' heads' END AS units,
-             CASE WHEN finite(more) IS NULL THEN coalesce(why, '') ELSE 'about ' || shown('%.0f', more) ||
-                  ' more source' || CASE more WHEN 1 THEN '' ELSE 's' END || ' would decide' END AS note
+             CASE WHEN disturbed > 0 AND verdict <> 'void' THEN verdict || ' !' ELSE verdict END AS marked,
+             ltrim(CASE WHEN finite(more) IS NULL THEN coalesce(why, '') ELSE 'about ' || shown('%.0f', more) ||
+                   ' more source' || CASE more WHEN 1 THEN '' ELSE 's' END || ' would decide' END ||
+                   CASE WHEN disturbed > 0 THEN '; ' || disturber || ' disturbed ' || disturbed || ' of ' || timed ||
+                        CASE WHEN form IN ('compare', 'order') THEN ' pairs of times' ELSE ' times' END ||
+                        ' (' || disturber_hint || ')' ELSE '' END, '; ') AS note
       FROM (SELECT *, CASE WHEN untested IS NULL THEN lowest END AS expected_low,
                    CASE WHEN untested IS NULL THEN highest END AS expected_high,
                    CASE WHEN untested IS NOT NULL THEN NULL WHEN expectation = 'value' THEN replace(statistic, '_', ' ')

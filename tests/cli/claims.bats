@@ -170,13 +170,13 @@ Y
     expect "* b: c"
     [ "$(grep -c '^|' <<<"$output")" -eq 17 ]
     [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "|||||||" ]
-    [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = "(15, ['claim', 'estimate', 'expected_high', 'expected_low', 'experiment', 'form', 'heads', \
+    [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = "(15, ['claim', 'disturbed', 'estimate', 'expected_high', 'expected_low', 'experiment', 'form', 'heads', \
 'high', 'id', 'low', 'models', 'more_sources', 'part', 'parts', 'quantity', 'says', 'source', 'sources', 'verdict', 'why'])" ]
     [ "$(json "$WORK/r" 'c[-1]["estimate"], c[-1]["sources"], c[-1]["models"], c[1]["expected_high"]')" = "(None, 0, [], None)" ]
     "$NYSBENCH" claims "$WORK/r" -f csv | cmp - "$WORK/r/claims.csv"
     /usr/bin/python3 -c 'import csv, sys
 rows = list(csv.reader(open(sys.argv[1], newline="")))
-assert len(rows) > 30 and {len(r) for r in rows} == {18}, rows
+assert len(rows) > 30 and {len(r) for r in rows} == {19}, rows
 assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]' "$WORK/r/claims.csv"
     run "$NYSBENCH" claims "$WORK/r"
     [ "$(grep -ciw 'nan\|inf' <<<"$output")" -eq 0 ]

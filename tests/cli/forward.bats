@@ -327,6 +327,61 @@ for x in json.load(sys.stdin):
     [ "$(grep -cE 'ran while|!' <<<"$output")" -eq 0 ]
 }
 
+@test "a claim on times that other programs or workers disturbed is marked, and its line says who did" {
+    cat >"$WORK/c.yaml" <<'Y'
+study: forward
+problems: "gaussian(n=60, d=8)"
+attentions: [naive, "nystrom(landmarks=4)"]
+trials: 8
+rounds: 1
+plots: []
+claims:
+  - {id: pairs, says: a, compare: {attention: ["nystrom(landmarks=4)", naive], metric: latency_s}, expect: {ratio: [1e-9, 1e9]}}
+  - {id: median, says: b, measure: {metric: latency_s, statistic: median}, expect: {value: [0, 1e9]}}
+  - {id: parts, says: c, measure: {metric: latency_s}, expect: {value: [-1e9, 1e9]}, each: attention}
+  - {id: outputs, says: d, measure: {metric: output_error}, expect: {value: [0, 1e9]}}
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/c" >"$WORK/out"
+    loaded "$WORK/c" 0.1
+    run "$NYSBENCH" claims "$WORK/c"
+    expect "Claims: 4 reproduced"
+    [ "$(grep -cE 'disturbed|!' <<<"$output")" -eq 0 ]
+    loaded "$WORK/c" 0.5
+    run "$NYSBENCH" claims "$WORK/c"
+    [ "$(grep -cE '(^|: )reproduced !' <<<"$output")" -eq 5 ]
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    expect "; other programs disturbed 1 of 8 pairs of times (column load)"
+    expect "; other programs disturbed 2 of 16 times (column load)"
+    [ "$(grep -o 'other programs disturbed 1 of 8 times (column load)' <<<"$output" | wc -l)" -eq 2 ]
+    run "$NYSBENCH" claims "$WORK/c" --format markdown
+    [ "$(grep -c '| reproduced !: ' <<<"$output")" -eq 3 ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/c"
+    [ "$(grep -cE '^ *reproduced !  ' <<<"$output")" -eq 3 ]
+    "$NYSBENCH" claims "$WORK/c" --format json | /usr/bin/python3 -c '
+import json, sys
+claims = json.load(sys.stdin)
+assert [(c["verdict"], c["disturbed"]) for c in claims] == [("reproduced", 1), ("reproduced", 2), ("reproduced", 2), ("reproduced", 0)], claims
+assert [p["disturbed"] for p in claims[2]["parts"]] == [1, 1], claims[2]'
+    cat >"$WORK/s.yaml" <<'Y'
+problems: "gaussian(n=40, d=4)"
+strategies: [uniform, kmeans]
+landmarks: 4
+cores: [svd]
+trials: 8
+metrics: error
+plots: []
+claims:
+  - {id: pick, says: p, compare: {strategy: [kmeans, uniform], metric: select_s}, expect: {ratio: [1e-9, 1e9]}}
+Y
+    for jobs in 1 2; do
+        "$NYSBENCH" run "$WORK/s.yaml" -q -j $jobs -o "$WORK/s$jobs" >"$WORK/out"
+        run "$NYSBENCH" claims "$WORK/s$jobs"
+        output=$(tr -s ' \n' ' ' <<<"$output")
+        [ "$(grep -cF 'other workers disturbed 8 of 8 pairs of times (--jobs 1 avoids them)' <<<"$output")" -eq $((jobs - 1)) ]
+        [ "$(grep -cE 'reproduced !' <<<"$output")" -eq $((jobs - 1)) ]
+    done
+}
+
 @test "errors are compared with the first attention that is not exact, and those that are show it" {
     cat >"$WORK/e.yaml" <<'Y'
 study: forward
