@@ -132,10 +132,12 @@ nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx)
 nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
 {
     const nb_experiment *e = start->e;
-    const nb_invocation how = {start->line->argv, start->workers, e->config.plot_count > 0};
+    nb_invocation how = {start->line->argv, start->workers, e->config.plot_count > 0};
     const char *resolved;
     nb_program program;
     nb_manifest *manifest;
+    nb_unit *units;
+    int unit_count;
     NB_TRY(ctx, nb_program_here(start->workers.blas_threads, &program, ctx));
     NB_TRY(ctx, open_and_plan(start, &program, store, pending, pending_count, ctx));
     NB_TRY(ctx, nb_config_text(&e->config, false, &resolved, ctx));
@@ -143,6 +145,8 @@ nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int
     if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
     NB_TRY(ctx, tell_unfollowed(store, e->plan.inputs, ctx));
     if (*pending_count == 0) return NB_OK;
+    NB_TRY(ctx, nb_units_find(&e->plan, *pending, &units, &unit_count, ctx));
+    how.workers.jobs = nb_workers_started(&how.workers, unit_count);
     NB_NEED(manifest, nb_alloc(ctx, 1, sizeof *manifest));
     NB_TRY(ctx, nb_manifest_make(&program, &how, &e->plan, manifest, ctx));
     nb_store_sign(store, manifest);

@@ -163,10 +163,15 @@ static nb_status open_worker(nb_pool *p, nb_worker *w)
     return NB_OK;
 }
 
+int nb_workers_started(const nb_workers *workers, int units)
+{
+    return workers->jobs < units ? workers->jobs : units;
+}
+
 static nb_status open_pool(nb_pool *p)
 {
     p->page_bytes = sizeof(nb_worker_page) + (size_t)p->plan->row_count * sizeof(bool);
-    p->worker_count = p->how.jobs < p->jobs.unit_count ? p->how.jobs : p->jobs.unit_count;
+    p->worker_count = nb_workers_started(&p->how, p->jobs.unit_count);
     NB_NEED(p->workers, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->workers));
     NB_NEED(p->polled, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->polled));
     sigprocmask(SIG_SETMASK, NULL, &p->signals);

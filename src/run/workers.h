@@ -23,6 +23,9 @@ bool nb_workers_alone(const nb_plan *plan, nb_workers *workers);
  * predicted to need. NB_EINVAL, with the unit's name and both numbers, if one does not fit alone. */
 nb_status nb_workers_fit(const nb_plan *plan, const bool *pending, nb_workers *workers, nb_ctx *ctx);
 
+/* Returns how many workers such a run starts where so many units have pending rows: no more than there are units. */
+int nb_workers_started(const nb_workers *workers, int units);
+
 /* Runs the rows of the plan for which pending[] is set. The sink's `row` is called only in this process, between
  * `begin` and `end`, for rows of one instance that were done together: rows have the same bits for any number of jobs,
  * except times. When it returns all workers have been reaped, and nothing that they started is left.

@@ -382,6 +382,17 @@ Y
     done
 }
 
+@test "a run counts the workers that it starts, not those that it may: one that has one unit left disturbs nobody" {
+    config=(experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set cores=iterative
+        --set 'problems=gaussian(n=40, d=4)' --set strategies=[uniform,kmeans] --set landmarks=4 -o "$WORK/w")
+    "$NYSBENCH" run "${config[@]}" -j 1 --set trials=7 >"$WORK/out"
+    "$NYSBENCH" run "${config[@]}" -j 2 --set trials=8 >"$WORK/out"
+    grep -q '"jobs": 1,$' "$WORK/w/manifest.json"
+    run "$NYSBENCH" compare "$WORK/w" --metric select_s --margin 1000
+    expect "  kmeans "
+    [ "$(grep -cE 'ran while|!' <<<"$output")" -eq 0 ]
+}
+
 @test "errors are compared with the first attention that is not exact, and those that are show it" {
     cat >"$WORK/e.yaml" <<'Y'
 study: forward
