@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* greedy_cholesky.c - pivoted Cholesky of a kernel of the points themselves
- * (nystrom/similarity.h): the pivot is the token of largest residual, the diagonal
+ * (nystrom/psd_kernel.h): the pivot is the token of largest residual, the diagonal
  * of K - L L', the lowest among equals. O(n m (d + m)). When all residuals are 0, at
  * the numerical rank (linalg/cholesky.h), the lowest tokens that are left follow, and
  * the row says so. */
@@ -8,7 +8,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
-#include "nystrom/similarity.h"
+#include "nystrom/psd_kernel.h"
 
 typedef struct {
     int of;

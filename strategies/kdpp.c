@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kdpp.c - an exact sample of the determinantal point process of m tokens: a set Y
  * of m has probability det K_Y / e_m(lambda), K a kernel of the points themselves
- * (nystrom/similarity.h), lambda its eigenvalues, e_m their elementary symmetric
+ * (nystrom/psd_kernel.h), lambda its eigenvalues, e_m their elementary symmetric
  * polynomial.
  *
  * Eigenvectors first: from l = n down, vector l is taken with probability
@@ -17,7 +17,7 @@
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/similarity.h"
+#include "nystrom/psd_kernel.h"
 
 #include <float.h>
 #include <math.h>

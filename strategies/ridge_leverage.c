@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ridge_leverage.c - tokens by their ridge leverage scores (K (K + lambda I)^-1)_ii in a
- * kernel K of the points themselves (nystrom/ridge_scores.h, nystrom/similarity.h).
+ * kernel K of the points themselves (nystrom/ridge_scores.h, nystrom/psd_kernel.h).
  *
  * of = kernel, an oracle unless it looks at some rows alone: K = S S' for queries, S'S for keys, so
  * l_i = sum_k s_k^2 / (s_k^2 + lambda) u_ik^2 with S's singular triplets, and lambda's

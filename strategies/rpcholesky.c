@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* rpcholesky.c - randomly pivoted Cholesky of a kernel of the points themselves
- * (nystrom/similarity.h).
+ * (nystrom/psd_kernel.h).
  *
  * A pivot is drawn with a probability proportional to its residual, the diagonal of
  * K - L L' (clipped at 0 and at rounding: linalg/cholesky.h), and eliminated:
@@ -13,7 +13,7 @@
 
 #include "linalg/cholesky.h"
 #include "linalg/vector.h"
-#include "nystrom/similarity.h"
+#include "nystrom/psd_kernel.h"
 
 typedef struct {
     int of, block;

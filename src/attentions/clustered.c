@@ -6,7 +6,7 @@
  * n C (d + dv) multiplications a head, with top n k (d + dv) more, and the clustering's, about iterations * n C d. */
 #include "attentions/attention.h"
 
-#include "layers/exact.h"
+#include "layers/exact_attention.h"
 #include "linalg/kmeans.h"
 
 #include <gsl/gsl_randist.h>

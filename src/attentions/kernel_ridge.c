@@ -28,7 +28,7 @@
  * kind of near keys and has the one that leave-one-out finds best. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
-#include "layers/exact.h"
+#include "layers/exact_attention.h"
 #include "layers/kernel_ridge_fit.h"
 #include "layers/near.h"
 #include "linalg/kmeans.h"

@@ -10,7 +10,7 @@
  * (s + |I|) n (d + dv) multiplications a head. */
 #include "attentions/attention.h"
 
-#include "layers/exact.h"
+#include "layers/exact_attention.h"
 #include "linalg/vector.h"
 
 #include <gsl/gsl_randist.h>

@@ -13,7 +13,7 @@
 #include "attentions/attention.h"
 
 #include "data/tensor.h"
-#include "layers/exact.h"
+#include "layers/exact_attention.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Memory is a tile for each thread. */
 #include "attentions/attention.h"
 
-#include "layers/exact.h"
+#include "layers/exact_attention.h"
 
 typedef struct {
     int tile;

@@ -16,7 +16,7 @@
 
 #include "components/registry.h"
 #include "layers/pass.h"
-#include "nystrom/approximation.h"
+#include "nystrom/form_factors.h"
 #include "strategies/strategy.h"
 
 typedef struct {

@@ -13,7 +13,7 @@
 #include "layers/landmark_pass_private.h"
 
 #include "cores/core.h"
-#include "layers/exact.h"
+#include "layers/exact_attention.h"
 #include "linalg/vector.h"
 
 #include <gsl/gsl_randist.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slots.c - see slots.h. A chunk's logits, then weights, are a tile of keys x queries: the slots, then the window.
- * Queries are lanes of stripes (stripe.h), so that the bits of one depend on no other; where there is one, its keys
+ * Queries are lanes of stripes (softmax_simd.h), so that the bits of one depend on no other; where there is one, its keys
  * are. */
 #include "layers/slots.h"
 
 #include "layers/softmax.h"
-#include "layers/stripe.h"
+#include "layers/softmax_simd.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * arXiv:1805.02867; Rabe & Staats 2021, arXiv:2112.05682; FlashAttention, arXiv:2205.14135).
  *
  * For each query the largest logit so far, the sum of exp(logit - largest) and the sum of those times v are kept, and
- * rescaled where a larger logit comes. Products are those of stripes (stripe.h), or, on a CPU without AVX2 and in
+ * rescaled where a larger logit comes. Products are those of stripes (softmax_simd.h), or, on a CPU without AVX2 and in
  * double precision, of BLAS. A query's bits depend on the tiles of keys and, with BLAS, on its place in a block alone,
  * so blocks begin at multiples of NB_BLOCK_QUERIES. Logits that are not finite give outputs that are not. */
 #ifndef NB_SOFTMAX_H

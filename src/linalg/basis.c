@@ -7,7 +7,7 @@
 #include "linalg/basis.h"
 
 #include "linalg/linalg.h"
-#include "linalg/tall.h"
+#include "linalg/tall_qr.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 

@@ -2,7 +2,7 @@
 /* bounds.c - points less their mean in single precision, a panel of them beside each other. */
 #include "linalg/bounds.h"
 
-#include "linalg/panels.h"
+#include "linalg/panel_products.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 

@@ -3,7 +3,7 @@
 #include "linalg/cover.h"
 
 #include "base/random.h"
-#include "linalg/panels.h"
+#include "linalg/panel_products.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 

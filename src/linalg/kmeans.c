@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "linalg/cover.h"
 #include "linalg/linalg.h"
-#include "linalg/panels.h"
+#include "linalg/panel_products.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
-#include "linalg/thin.h"
+#include "linalg/thin_products.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>

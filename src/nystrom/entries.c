@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* entries.c - F X B by stripes, one pair after the other. */
-#include "nystrom/batch.h"
+#include "nystrom/factor_batch.h"
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"

@@ -3,7 +3,7 @@
 #ifndef NB_EXACT_ROWS_H
 #define NB_EXACT_ROWS_H
 
-#include "nystrom/approximation.h"
+#include "nystrom/form_factors.h"
 
 typedef struct {
     nb_scene *scene;

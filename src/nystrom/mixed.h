@@ -4,7 +4,7 @@
 #ifndef NB_MIXED_H
 #define NB_MIXED_H
 
-#include "nystrom/batch.h"
+#include "nystrom/factor_batch.h"
 
 extern const double nb_mixed_promise; /* largest relative error of each measure that comes from single precision */
 

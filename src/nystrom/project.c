@@ -7,7 +7,7 @@
  *    above it, the part is right to 1e-14 / 2 small^2 = 5e-9 relative; below, to about 1e-10.
  *
  * If the kernel gives factors of S there is no pass, and no such subtraction (low_rank.c). */
-#include "nystrom/batch.h"
+#include "nystrom/factor_batch.h"
 
 #include "base/clock.h"
 #include "linalg/linalg.h"

@@ -3,7 +3,7 @@
 #ifndef NB_REQUEST_H
 #define NB_REQUEST_H
 
-#include "nystrom/approximation.h"
+#include "nystrom/form_factors.h"
 #include "nystrom/measures.h"
 
 typedef enum { NB_STREAMED, NB_DIRECT, NB_ENGINE_COUNT } nb_engine_kind;

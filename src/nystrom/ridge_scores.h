@@ -9,7 +9,7 @@
 #ifndef NB_RIDGE_SCORES_H
 #define NB_RIDGE_SCORES_H
 
-#include "nystrom/similarity.h"
+#include "nystrom/psd_kernel.h"
 
 typedef struct {
     int n, count;

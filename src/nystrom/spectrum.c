@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
-#include "linalg/thin.h"
+#include "linalg/thin_products.h"
 #include "nystrom/low_rank.h"
 #include "nystrom/passes.h"
 #include "nystrom/scene_record.h"

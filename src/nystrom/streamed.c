@@ -10,7 +10,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/deviations.h"
-#include "nystrom/batch.h"
+#include "nystrom/factor_batch.h"
 #include "nystrom/mixed.h"
 #include "nystrom/scene_record.h"
 #include "nystrom/spectral.h"

@@ -8,7 +8,7 @@
 #include "linalg/cover.h"
 #include "linalg/kmeans.h"
 #include "linalg/linalg.h"
-#include "linalg/panels.h"
+#include "linalg/panel_products.h"
 #include "linalg/vector.h"
 
 #include <float.h>

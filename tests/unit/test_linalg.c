@@ -8,8 +8,8 @@
 #include "linalg/kernel_ridge.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
-#include "linalg/tall.h"
-#include "linalg/thin.h"
+#include "linalg/tall_qr.h"
+#include "linalg/thin_products.h"
 #include "linalg/vector.h"
 
 #include <float.h>

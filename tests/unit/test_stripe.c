@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The products and powers of a stripe (layers/stripe.h), of each width that this CPU can run, against plain loops in
+/* The products and powers of a stripe (layers/softmax_simd.h), of each width that this CPU can run, against plain loops in
  * double precision. Sums of d products of numbers up to 1 in size: rounding stays below d eps. */
 #include "testing.h"
 
-#include "layers/stripe.h"
+#include "layers/softmax_simd.h"
 
 #include <string.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* error.c - the record of the error study: its keys, and which strategies, pairings, factors and cores go together. */
-#include "calls/early.h"
 #include "base/builder.h"
+#include "calls/early.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "config/keys.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
-#include "nystrom/approximation.h"
-#include "studies/error/study.h"
+#include "nystrom/form_factors.h"
 #include "studies/error/runner.h"
+#include "studies/error/study.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exact.h - exact attention of a layer: blocks of queries against tiles of keys. Under a causal mask, tiles that no
+/* exact_attention.h - exact attention of a layer: blocks of queries against tiles of keys. Under a causal mask, tiles that no
  * query of a block sees are left out. */
-#ifndef NB_EXACT_H
-#define NB_EXACT_H
+#ifndef NB_EXACT_ATTENTION_H
+#define NB_EXACT_ATTENTION_H
 
 #include "layers/layer.h"
 #include "layers/softmax.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tall.c - tall.h for AVX2 with FMA, for AVX-512, and by BLAS.
+/* tall_qr.c - tall_qr.h for AVX2 with FMA, for AVX-512, and by BLAS.
  *
  * Rows are worked on by tiles that stay in the first cache, padded with zeros to whole blocks. R = U D, U with ones on
  * its diagonal: a block of columns after the other is multiplied by D^-1 and divided by U. */
-#include "linalg/tall.h"
+#include "linalg/tall_qr.h"
 
 #include "linalg/cpu.h"
 
@@ -79,7 +79,7 @@ static void unit_triangle(size_t columns, const double *r, double *u, double *in
 #define STORE(p, v) _mm256_storeu_pd(p, v)
 #define FUSED(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define LESS(a, b, c) _mm256_fnmadd_pd(a, b, c)
-#include "linalg/tall_template.h"
+#include "linalg/tall_qr_template.h"
 
 #define NAMED(f) f##_avx512_tall
 #define TARGET __attribute__((target("avx512f")))
@@ -92,7 +92,7 @@ static void unit_triangle(size_t columns, const double *r, double *u, double *in
 #define STORE(p, v) _mm512_storeu_pd(p, v)
 #define FUSED(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define LESS(a, b, c) _mm512_fnmadd_pd(a, b, c)
-#include "linalg/tall_template.h"
+#include "linalg/tall_qr_template.h"
 
 #endif
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* similarity.h - a positive semi-definite kernel K of one set of points, for strategies whose theory needs one:
+/* psd_kernel.h - a positive semi-definite kernel K of one set of points, for strategies whose theory needs one:
  *
  *     exp    exp(x_i.x_j / sqrt d), d the dimension of the points
  *     gauss  exp(-|x_i - x_j|^2 / (2 h^2))
@@ -8,8 +8,8 @@
  * exp overflows for long points, so K is divided by its largest entry, exp(max |x_i|^2 / sqrt d). A common factor
  * changes neither pivots nor probabilities; K_ij / sqrt(K_ii K_jj) would, since it is another kernel. Entries below
  * 1e-308 of the largest are 0. */
-#ifndef NB_SIMILARITY_H
-#define NB_SIMILARITY_H
+#ifndef NB_PSD_KERNEL_H
+#define NB_PSD_KERNEL_H
 
 #include "base/ctx.h"
 

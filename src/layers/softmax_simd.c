@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stripe.c - stripe.h for AVX2 with FMA, for AVX-512 and in plain C. SIMD has 2^y = 2^k 2^f with k the nearest integer
+/* softmax_simd.c - softmax_simd.h for AVX2 with FMA, for AVX-512 and in plain C. SIMD has 2^y = 2^k 2^f with k the nearest integer
  * and |f| <= 1/2, where a polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
-#include "layers/stripe.h"
+#include "layers/softmax_simd.h"
 
 #include <math.h>
 
@@ -100,7 +100,7 @@ __attribute__((target("avx2,fma"))) static void unpack(int lanes, int d, int cou
 #define FUSED(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define LARGER(a, b) _mm256_max_ps(a, b)
 #define POWER(y) power_avx2(y)
-#include "layers/stripe_template.h"
+#include "layers/softmax_simd_template.h"
 
 __attribute__((target("avx512f"))) static inline __m512 power_avx512(__m512 y)
 {
@@ -128,7 +128,7 @@ __attribute__((target("avx512f"))) static inline __m512 power_avx512(__m512 y)
 #define FUSED(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define LARGER(a, b) _mm512_max_ps(a, b)
 #define POWER(y) power_avx512(y)
-#include "layers/stripe_template.h"
+#include "layers/softmax_simd_template.h"
 
 #endif
 
@@ -167,7 +167,7 @@ static inline nb_scalar power_plain(nb_scalar y)
 #define FUSED(a, b, c) ((a) * (b) + (c))
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 #define POWER(y) power_plain(y)
-#include "layers/stripe_template.h"
+#include "layers/softmax_simd_template.h"
 
 const nb_stripe_maths *nb_stripe_at(int index)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* panels.h - products of points with a few other points in single precision, for bounds of distances (bounds.h). Their
- * last bits depend on the CPU. */
-#ifndef NB_PANELS_H
-#define NB_PANELS_H
+/* panel_products.h - products of points with a few other points in single precision, for bounds of distances
+ * (bounds.h). Their last bits depend on the CPU. */
+#ifndef NB_PANEL_PRODUCTS_H
+#define NB_PANEL_PRODUCTS_H
 
 #include <stddef.h>
 

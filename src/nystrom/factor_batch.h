@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* batch.h - the factor pairs that the streamed engine prepares together, and its view of each. */
-#ifndef NB_BATCH_H
-#define NB_BATCH_H
+/* factor_batch.h - the factor pairs that the streamed engine prepares together, and its view of each. */
+#ifndef NB_FACTOR_BATCH_H
+#define NB_FACTOR_BATCH_H
 
 #include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"

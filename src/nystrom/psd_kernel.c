@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* similarity.c - the kernels, entry by entry: not by |x|^2 - 2 x.y + |y|^2, whose cancellation would make equal points
+/* psd_kernel.c - the kernels, entry by entry: not by |x|^2 - 2 x.y + |y|^2, whose cancellation would make equal points
  * differ. K is symmetric to the last bit. */
-#include "nystrom/similarity.h"
+#include "nystrom/psd_kernel.h"
 
 #include "linalg/distances.h"
 #include "linalg/vector.h"

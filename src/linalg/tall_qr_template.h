@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tall_template.h - the functions of tall.h for one width of SIMD; tall.c includes it for each, with
+/* tall_qr_template.h - the functions of tall_qr.h for one width of SIMD; tall_qr.c includes it for each, with
  *     NAMED(f)         the function's name
  *     TARGET           its attribute
  *     VECTOR           of WIDTH doubles

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* panels.c - panels.h for any CPU, with what its compiler makes of vectors, and for AVX-512, whose products are fused
- * with their sums. With AVX2 that would gain nothing: products and sums are made beside each other there. */
-#include "linalg/panels.h"
+/* panel_products.c - panel_products.h for any CPU, with what its compiler makes of vectors, and for AVX-512, whose
+ * products are fused with their sums. With AVX2 that would gain nothing: products and sums are made beside each other
+ * there. */
+#include "linalg/panel_products.h"
 
 #include "linalg/cpu.h"
 

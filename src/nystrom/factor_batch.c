@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* batch.c - what all passes need. */
-#include "nystrom/batch.h"
+/* factor_batch.c - what all passes need. */
+#include "nystrom/factor_batch.h"
 
 #include "base/clock.h"
 #include "linalg/basis.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exact.c - see exact.h. */
-#include "layers/exact.h"
+/* exact_attention.c - see exact_attention.h. */
+#include "layers/exact_attention.h"
 
 #include <math.h>
 

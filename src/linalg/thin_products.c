@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* thin.c - thin.h for AVX2 with FMA, for AVX-512, and by BLAS. */
-#include "linalg/thin.h"
+/* thin_products.c - thin_products.h for AVX2 with FMA, for AVX-512, and by BLAS. */
+#include "linalg/thin_products.h"
 
 #include "linalg/cpu.h"
 #include "linalg/work.h"
@@ -27,7 +27,7 @@ enum {
 #define LOAD(p) _mm256_loadu_pd(p)
 #define STORE(p, v) _mm256_storeu_pd(p, v)
 #define FUSED(a, b, c) _mm256_fmadd_pd(a, b, c)
-#include "linalg/thin_template.h"
+#include "linalg/thin_products_template.h"
 
 #define NAMED(f) f##_avx512_thin
 #define TARGET __attribute__((target("avx512f")))
@@ -38,7 +38,7 @@ enum {
 #define LOAD(p) _mm512_loadu_pd(p)
 #define STORE(p, v) _mm512_storeu_pd(p, v)
 #define FUSED(a, b, c) _mm512_fmadd_pd(a, b, c)
-#include "linalg/thin_template.h"
+#include "linalg/thin_products_template.h"
 
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* approximation.h - forms the factors F, A and B. */
-#ifndef NB_APPROXIMATION_H
-#define NB_APPROXIMATION_H
+/* form_factors.h - forms the factors F, A and B. */
+#ifndef NB_FORM_FACTORS_H
+#define NB_FORM_FACTORS_H
 
 #include "nystrom/factors.h"
 #include "nystrom/interpolation.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* approximation.c - the factors of each kind. */
-#include "nystrom/approximation.h"
+/* form_factors.c - the factors of each kind. */
+#include "nystrom/form_factors.h"
 
 #include "kernels/kernel.h"
 #include "linalg/kernel_ridge.h"
