@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# nysbench forward: what it refuses, and which outputs have to be the same. That they are what NumPy makes of the definitions
+# nysbench forward: what it refuses, and which outputs have to be the same. That they are what NumPy makes of the
+# definitions
 # is tests/oracle/attentions.py's, of which tests/long.sh runs a part under the sanitizers.
 
 load helpers
@@ -69,14 +70,16 @@ EOF
 @test "a seed has 63 bits, and all of them count" {
     local seed
     for seed in 2147483647 4294967295 9223372036854775807 9223372036854775806; do
-        "$NYSBENCH" forward --head $HEADS:0 -a "nystrom(strategy=uniform, landmarks=8)" --seed $seed -o "$WORK/$seed.npy"
+        "$NYSBENCH" forward --head $HEADS:0 -a "nystrom(strategy=uniform, landmarks=8)" --seed $seed \
+            -o "$WORK/$seed.npy"
     done
     [ "$(sha256sum "$WORK"/*.npy | cut -d' ' -f1 | sort -u | wc -l)" -eq 4 ]
 }
 
 @test "a strategy that begins with another, which looks at no points, is given them" {
     local s
-    for s in 'exchange(rows=auto)' 'optimized(rows=auto, steps=2)' 'optimized(rows=auto, steps=2, start=segment_means)'; do
+    for s in 'exchange(rows=auto)' 'optimized(rows=auto, steps=2)' 'optimized(rows=auto, steps=2, start=segment_means)'
+        do
         run "$NYSBENCH" forward --head $HEADS:0 -a "nystrom(strategy=$s, landmarks=8)" -o "$WORK/out.npy"
         expect_status 0
         run "$NYSBENCH" check "$s"

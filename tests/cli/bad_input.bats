@@ -22,25 +22,31 @@ refused() {
 
 @test "NaN and Inf in a head: file, tensor, head, token and coordinate, before the first row" {
     heads
-    refused "heads(file=$WORK/nan.safetensors)" "$WORK/nan.safetensors: tensor 'v', head 1: token 7, coordinate 2 is NaN or Inf"
-    refused "heads(file=$WORK/inf.safetensors)" "$WORK/inf.safetensors: tensor 'k', head 2: token 19, coordinate 0 is NaN or Inf"
+    refused "heads(file=$WORK/nan.safetensors)" \
+        "$WORK/nan.safetensors: tensor 'v', head 1: token 7, coordinate 2 is NaN or Inf"
+    refused "heads(file=$WORK/inf.safetensors)" \
+        "$WORK/inf.safetensors: tensor 'k', head 2: token 19, coordinate 0 is NaN or Inf"
     refused "heads(file=$WORK/npy)" "$WORK/npy/k.npy: tensor 'k', head 0: token 0, coordinate 3 is NaN or Inf"
-    printf 'problems: "heads(file=%s, head=0)"\nstrategies: uniform\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' "$WORK/nan.safetensors" >"$WORK/c.yaml"
+    printf 'problems: "heads(file=%s, head=0)"\nstrategies: uniform\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' \
+        "$WORK/nan.safetensors" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/results"
     expect_status 0
 }
 
 @test "shapes that are empty, or do not agree" {
     heads
-    refused "heads(file=$WORK/empty.safetensors)" "c.yaml:1:36: $WORK/empty.safetensors: tensor 'q', shape: dimension 1 is 0"
-    refused "heads(file=$WORK/flat.safetensors)" "c.yaml:1:36: $WORK/flat.safetensors: tensor 'q', shape: dimension 2 is 0"
+    refused "heads(file=$WORK/empty.safetensors)" \
+        "c.yaml:1:36: $WORK/empty.safetensors: tensor 'q', shape: dimension 1 is 0"
+    refused "heads(file=$WORK/flat.safetensors)" \
+        "c.yaml:1:36: $WORK/flat.safetensors: tensor 'q', shape: dimension 2 is 0"
     refused "heads(file=$WORK/empty_npy)" "c.yaml:1:36: $WORK/empty_npy/q.npy: tensor 'q', shape: dimension 0 is 0"
     refused "heads(file=$WORK/dimension.safetensors)" "dimension.safetensors: q has dimension d = 4, k has 5"
     refused "heads(file=$WORK/tokens.safetensors)" "tokens.safetensors: q has 20 tokens, k has 21"
     refused "heads(file=$WORK/values.safetensors)" "values.safetensors: q has 20 tokens, v has 19"
     refused "heads(file=$WORK/groups.safetensors)" "groups.safetensors: q has 3 heads, which is not a multiple of k's 2"
     refused "heads(file=$WORK/value_heads.safetensors)" "value_heads.safetensors: k has 2 heads, v has 4"
-    refused "heads(file=$WORK/rank.safetensors)" "rank.safetensors: tensor 'q' has 1 dimensions, expected (heads, n, d), (inputs, heads, n, d) or (n, d)"
+    refused "heads(file=$WORK/rank.safetensors)" \
+        "rank.safetensors: tensor 'q' has 1 dimensions, expected (heads, n, d), (inputs, heads, n, d) or (n, d)"
     for command in "select --strategy uniform -o $WORK/p.npy" measure\ --strategy\ uniform "fit -o $WORK/w.npy"; do
         run "$NYSBENCH" $command --head "$WORK/dimension.safetensors:0" -m 2
         expect_status 2
@@ -83,7 +89,8 @@ refused() {
 
 # lies N: a plugin with the N-th lie of plugins/lies.c.
 lies() {
-    cc -std=c11 -I. -Isrc -Istrategies -DLIE="$1" -Wno-missing-field-initializers -shared -fPIC tests/cli/plugins/lies.c -o "$WORK/lies$1.so"
+    cc -std=c11 -I. -Isrc -Istrategies -DLIE="$1" -Wno-missing-field-initializers -shared \
+        -fPIC tests/cli/plugins/lies.c -o "$WORK/lies$1.so"
 }
 
 @test "plug-ins that lie about their size, or have not what they must" {
@@ -138,7 +145,8 @@ EOT
 }
 
 @test "the message names the option that is wrong; help knows its topics; export says what it wrote" {
-    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 3 --causal maybe
+    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 3 \
+        --causal maybe
     expect_status 2
     expect "error: --causal 'maybe': expected true, false or auto"
     run "$NYSBENCH" help selct
@@ -154,9 +162,11 @@ EOT
     py write_long_headers "$WORK"
     run "$NYSBENCH" measure --head "$WORK/many.safetensors:0" --strategy uniform -m 2 --core svd
     expect_status 0
-    refused "heads(file=$WORK/longer.safetensors)" "longer.safetensors: header length 100000001, allowed are 2 to 100000000"
+    refused "heads(file=$WORK/longer.safetensors)" \
+        "longer.safetensors: header length 100000001, allowed are 2 to 100000000"
     refused "heads(file=$WORK/flat.safetensors)" "flat.safetensors: header: a list has more than 1000 items (byte 2016)"
-    refused "heads(file=$WORK/deep.safetensors)" "deep.safetensors: header: is nested deeper than a tensor's shape (byte 17)"
+    refused "heads(file=$WORK/deep.safetensors)" \
+        "deep.safetensors: header: is nested deeper than a tensor's shape (byte 17)"
     case $NYSBENCH in */asan/*) return 0 ;; esac # which has memory of its own
     py check_memory "$NYSBENCH" "$WORK/c.yaml"
 }
@@ -164,7 +174,8 @@ EOT
 @test "a file that may be of shape (n, heads, d) is told once; metadata settles it" {
     py write_ambiguous_heads "$WORK"
     told="nysbench: warning: $WORK/f: q of shape (40, 3, 4) is read as (heads, n, d): 40 heads of n = 3 tokens, d = 4; if it is (n, heads, d), transpose it or give"
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set "problems=[\"heads(file=$WORK/f, head=0)\", \"heads(file=$WORK/f, head=1)\"]"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml \
+        --set "problems=[\"heads(file=$WORK/f, head=0)\", \"heads(file=$WORK/f, head=1)\"]"
     expect_status 0
     [ "$(grep -cF "$told" <<<"$output")" -eq 1 ]
     run "$NYSBENCH" measure --head "$WORK/f:2" --strategy uniform --landmarks 2 --core svd
@@ -173,7 +184,8 @@ EOT
     run "$NYSBENCH" fit --head "$WORK/f:0" --head "$WORK/f:1" --rank 2 -o "$WORK/w.npy"
     expect "$told"
     for file in right said sure; do
-        run "$NYSBENCH" measure --head "$WORK/$file.safetensors:2" --strategy uniform --landmarks 2 --core svd --json --metrics error
+        run "$NYSBENCH" measure --head "$WORK/$file.safetensors:2" --strategy uniform --landmarks 2 --core svd --json \
+            --metrics error
         expect_status 0
         [[ "$output" != *"is read as"* && "$output" != *"causal mask"* ]]
         error[${#error[@]}]=$(grep -o '"error": [^,]*' <<<"$output")
@@ -187,10 +199,14 @@ EOT
 
 @test "plan and run tell that all landmarks are more than the tokens, of all heads or of some" {
     for command in plan "run -q"; do
-        run "$NYSBENCH" $command experiments/00-smoke.yaml --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[31,64] --set plots=[] -o "$WORK/r"
+        run "$NYSBENCH" $command experiments/00-smoke.yaml \
+            --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[31,64] --set plots=[] \
+            -o "$WORK/r"
         expect_status 0
         [[ "$output" =~ "nysbench: warning: all "[0-9]+" rows will be skipped: the least m is 31, and no head has more than 30 tokens" ]]
-        run "$NYSBENCH" $command experiments/00-smoke.yaml --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[21,64] --set plots=[] -o "$WORK/r"
+        run "$NYSBENCH" $command experiments/00-smoke.yaml \
+            --set 'problems=["gaussian(n=20, d=3)", "gaussian(n=30, d=3)"]' --set landmarks=[21,64] --set plots=[] \
+            -o "$WORK/r"
         expect_status 0
         expect "nysbench: warning: gaussian(n=20, d=3): all its rows will be skipped: the least m is 21, n is 20"
         [ "$(grep -c warning <<<"$output")" -eq 1 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a build says: what is compiled is counted, in one line of a terminal. The compiler is a stub, which makes empty files.
+# What a build says: what is compiled is counted, in one line of a terminal. The compiler is a stub, which makes empty
+# files.
 
 load helpers
 
@@ -42,7 +43,8 @@ SH
 
 @test "a directive that a file of SQL cannot have stops the build, with its line" {
     mkdir -p "$WORK/src/studies/error/tables" "$WORK/src/studies/error/figures"
-    printf '%s\n' '-- summary: x' '-- belwo: y' 'SELECT 1' '-- nothing: z' 'FROM run;' '' '-- script: a.gp' 'SELECT 2;' \
+    printf '%s\n' '-- summary: x' '-- belwo: y' 'SELECT 1' '-- nothing: z' 'FROM run;' '' '-- script: a.gp' \
+        'SELECT 2;' \
         >"$WORK/src/studies/error/tables/a.sql"
     printf '%s\n' '-- summary: x' '-- heading: y' 'SELECT 1;' >"$WORK/src/studies/error/figures/b.sql"
     local awk=$PWD/src/report/sql.awk

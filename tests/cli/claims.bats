@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Claims: what an experiment says about its rows, whether they bear it out, and mistakes in what it says. The rank of A is
-# m and the best error of rank m that of the data, whatever the strategy, so some ratios are known beforehand; a trial of
-# generated data is a source.
+# Claims: what an experiment says about its rows, whether they bear it out, and mistakes in what it says. The rank of A
+# is
+# m and the best error of rank m that of the data, whatever the strategy, so some ratios are known beforehand; a trial
+# of generated data is a source.
 
 load helpers
 
@@ -70,7 +71,9 @@ Y
     [[ "$output" =~ order\ .*"problem "("no clusters at all"|"clusters(n=48, d=8)")": "("best of 4 < kmeans(restarts=2)"|"kmeans(restarts=2) < uniform")": ratio" ]]
     run "$NYSBENCH" claims "$WORK/r"
     expect_status 0
-    for part in "best of 4 < kmeans(restarts=2)" "kmeans(restarts=2) < uniform"; do expect "  problem no clusters at all: $part: "; done
+    for part in "best of 4 < kmeans(restarts=2)" "kmeans(restarts=2) < uniform"; do
+        expect "  problem no clusters at all: $part: "
+    done
     expect "  no clusters at all: 0."
     expect "  clusters(n=48, d=8): 0."
     run "$NYSBENCH" plan "$WORK/c.yaml"
@@ -170,9 +173,11 @@ Y
     expect "* b: c"
     [ "$(grep -c '^|' <<<"$output")" -eq 17 ]
     [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "|||||||" ]
-    [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = "(15, ['claim', 'disturbed', 'estimate', 'expected_high', 'expected_low', 'experiment', 'form', 'heads', \
+    [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = \
+        "(15, ['claim', 'disturbed', 'estimate', 'expected_high', 'expected_low', 'experiment', 'form', 'heads', \
 'high', 'id', 'low', 'models', 'more_sources', 'part', 'parts', 'quantity', 'says', 'source', 'sources', 'verdict', 'why'])" ]
-    [ "$(json "$WORK/r" 'c[-1]["estimate"], c[-1]["sources"], c[-1]["models"], c[1]["expected_high"]')" = "(None, 0, [], None)" ]
+    [ "$(json "$WORK/r" 'c[-1]["estimate"], c[-1]["sources"], c[-1]["models"], c[1]["expected_high"]')" = \
+        "(None, 0, [], None)" ]
     "$NYSBENCH" claims "$WORK/r" -f csv | cmp - "$WORK/r/claims.csv"
     /usr/bin/python3 -c 'import csv, sys
 rows = list(csv.reader(open(sys.argv[1], newline="")))

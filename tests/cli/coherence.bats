@@ -53,9 +53,11 @@ rows_of() {
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/k/rows.csv")
     run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -o "$WORK/again"
     expect_status 0
-    diff <(rows_of "$WORK/whole/rows.csv" | sed "s/^\['[^']*'//") <(rows_of "$WORK/again/rows.csv" | sed "s/^\['[^']*'//")
+    diff <(rows_of "$WORK/whole/rows.csv" | sed "s/^\['[^']*'//") \
+        <(rows_of "$WORK/again/rows.csv" | sed "s/^\['[^']*'//")
     run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -o "$WORK/other" --set seed=1
-    [ "$(diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/other/rows.csv") | grep -c "'mu_block\|random")" -gt 0 ]
+    [ "$(diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/other/rows.csv") | grep -c "'mu_block\|random")" \
+        -gt 0 ]
 }
 
 @test "infinite numbers are inf in CSV and tables, the text inf in JSON, and infinite in the store" {
@@ -145,7 +147,8 @@ rows_of() {
 
 @test "what has no answer is skipped, and what is wrong is said" {
     coherence
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set 'problems=["clusters(n=20, d=8)", "low_rank(n=60, d=16, rank=3, noise=0)"]' --set clusters=[2,5,9,21]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" \
+        --set 'problems=["clusters(n=20, d=8)", "low_rank(n=60, d=16, rank=3, noise=0)"]' --set clusters=[2,5,9,21]
     expect_status 0
     expect "skipped"
     py check_skipped "$WORK/r/rows.csv"
@@ -186,7 +189,8 @@ np.save(sys.argv[1] + "/square.npy", np.arange(60).reshape(6, 10) // 15)
 np.save(sys.argv[1] + "/real.npy", np.arange(60) / 15)' "$WORK"
     local name text
     while IFS='|' read -r name text; do
-        run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/$name" --set 'problems=clusters(n=60, d=8)' --set clusters=4 --set "partitions=given(file=\"$WORK/$name.npy\")"
+        run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/$name" --set 'problems=clusters(n=60, d=8)' --set clusters=4 \
+            --set "partitions=given(file=\"$WORK/$name.npy\")"
         expect_status "$([ "$name" = good ] && echo 0 || echo 1)"
         grep -q "$text" "$WORK/$name/rows.csv"
     done <<'EOF'
@@ -212,7 +216,8 @@ EOF
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "kernels=gram(of=queries)"
     expect_status 0
     expect "rows: 8, 8 ok"
-    [ "$(grep -c ',astronaut,\|,brick,\|,camera,\|,gravel,\|,grass,\|,cell,\|,coffee,\|,chelsea,' "$WORK/r/rows.csv")" -eq 8 ]
+    [ "$(grep -c ',astronaut,\|,brick,\|,camera,\|,gravel,\|,grass,\|,cell,\|,coffee,\|,chelsea,' "$WORK/r/rows.csv")" \
+        -eq 8 ]
     run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
     expect_status 0
     [ -s "$WORK/l/instance-0/q.npy" ] && ! [ -e "$WORK/l/instance-0/k.npy" ]

@@ -128,13 +128,15 @@ load helpers
     expect "error: 2 figures in $WORK/r/plots"
     [ -s "$WORK/r/plots/error_svd_rcond_1e-15.svg" ]
     [ ! -e "$WORK/r/plots/svd_vs_iterative.csv" ]
-    (cd "$WORK/r/plots" && rm error_svd_rcond_1e-15.png && gnuplot error_svd_rcond_1e-15.gp && [ -s error_svd_rcond_1e-15.png ])
+    (cd "$WORK/r/plots" && rm error_svd_rcond_1e-15.png && gnuplot error_svd_rcond_1e-15.gp &&
+        [ -s error_svd_rcond_1e-15.png ])
 }
 
 @test "an installed program finds its plot scripts" {
     installed
     cd "$WORK"
-    printf 'problems: gaussian(n=20, d=3)\nstrategies: uniform\ncores: svd\nlandmarks: [2, 4]\ntrials: 2\nname: x\n' >x.yaml
+    printf 'problems: gaussian(n=20, d=3)\nstrategies: uniform\ncores: svd\nlandmarks: [2, 4]\ntrials: 2\nname: x\n' \
+        >x.yaml
     run "$INSTALLED_TREE/usr/bin/nysbench" run x.yaml
     expect_status 0
     [ -s results/x/plots/error_svd.svg ]
@@ -154,13 +156,15 @@ load helpers
 
 @test "nothing in src/ knows a component by name" {
     names=$(components strategies src/problems src/cores | grep -vx heads)
-    ! grep -rnE "nb_partition_(given|kmeans|none|random|segments)\b" src --include=*.c --include=*.h | grep -v "^src/partitions/" || return 1
+    ! grep -rnE "nb_partition_(given|kmeans|none|random|segments)\b" src --include=*.c --include=*.h |
+        grep -v "^src/partitions/" || return 1
     names=$(paste -sd '|' <<<"$names")
     grep -rnoE "nb_(strategy|problem|core)_($names)\b" src --include=*.c --include=*.h |
         awk -F: '{ name = $3; sub(/nb_(strategy|problem|core)_/, "", name); if ($1 !~ "^src/(problems|cores)/" name ".c$") print }' >"$WORK/known"
     # a word of a component's own options may be another's name; clusters are also what the study coherence counts
     grep -rnE "\"(|[^\"]*[\`'])($names)[\"\`'(]" src --include=*.c --include=*.h |
-        grep -vE "^src/(problems|cores|partitions|attentions)/|^src/studies/coherence/.*\"clusters\"" >>"$WORK/known" || [ $? -eq 1 ]
+        grep -vE "^src/(problems|cores|partitions|attentions)/|^src/studies/coherence/.*\"clusters\"" >>"$WORK/known" ||
+            [ $? -eq 1 ]
     [ ! -s "$WORK/known" ] || { cat "$WORK/known"; return 1; }
 }
 
@@ -169,7 +173,8 @@ load helpers
     cp -a Makefile src strategies plots "$WORK/tree"
     mkdir "$WORK/tree/build" # the objects, so that only what is new is compiled
     cp -a build/src build/strategies build/*.[cdho] "$WORK/tree/build"
-    sed -n '/^## A file in the tree/,/^## A plug-in/p' docs/plugins.md | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
+    sed -n '/^## A file in the tree/,/^## A plug-in/p' docs/plugins.md | sed -n '/^```c$/,/^```$/p' |
+        sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
     [ "$(wc -l <"$WORK/tree/strategies/largest_norm.c")" -le 40 ]
     sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$WORK/tree/strategies/every_kth.c"
     cd "$WORK/tree"

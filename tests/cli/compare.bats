@@ -44,9 +44,11 @@ lines() { # PYTHON, of the list `lines`
 }
 
 @test "labels select as specs do, and are what is offered where nothing matches" {
-    drawn --set 'strategies=[uniform, kmeans, "kmeans(restarts=4, label=\"k-means, again\")", "leverage(label=by_rows)"]'
+    drawn --set \
+        'strategies=[uniform, kmeans, "kmeans(restarts=4, label=\"k-means, again\")", "leverage(label=by_rows)"]'
     lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline by_rows
-    lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline 'by_rows, oracle' # as tables have it
+    # as tables have it
+    lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline 'by_rows, oracle'
     lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline 'leverage(of=kernel), oracle'
     lines 'assert all("restarts=4" in x["baseline"] for x in lines)' --baseline 'k-means, again'
     lines 'assert {x["method"][:6] for x in lines} == {"levera", "kmeans"}' --where strategy=uniform \
@@ -57,7 +59,8 @@ lines() { # PYTHON, of the list `lines`
     [ "$(grep -c kmeans "$WORK/csv")" -eq 0 ]
     lines 'assert all("restarts=1" in x["method"] for x in lines)' --where strategy_label=uniform \
         --where strategy_label=kmeans # and no other of that name
-    lines 'assert len({x["method"] for x in lines}) == 2' --where 'strategy_label=[uniform, "k-means, again", "by_rows, oracle"]' \
+    lines 'assert len({x["method"] for x in lines}) == 2' \
+        --where 'strategy_label=[uniform, "k-means, again", "by_rows, oracle"]' \
         --where core_label=iterative
     while IFS='|' read -r options message; do
         eval "run \"\$NYSBENCH\" compare \"\$WORK/r\" $options"
@@ -83,9 +86,12 @@ CASES
     lines 'assert all(x["by"] == "landmarks" and x["method"] == 8 and x["baseline"] == 4 for x in lines)' --by landmarks
     lines 'assert all(x["metric"] == "error_subspace" for x in lines)' --metric error_subspace
     lines 'assert len(lines) == 2' --where core=svd --where landmarks=4
-    lines 'assert {x["method"] for x in lines} == {"segment_means"}' --where strategy=uniform --where strategy=segment_means
-    lines 'assert all(-1 < x["difference"] < 1 for x in lines if "kmeans" in x["method"] and x["core"][0] == "i")' --scale difference
-    lines 'assert len(lines) == 4 and all((x["landmarks"], x["heads"], x["pairs"]) == ("all", 8, 16) for x in lines)' --pool landmarks
+    lines 'assert {x["method"] for x in lines} == {"segment_means"}' --where strategy=uniform \
+        --where strategy=segment_means
+    lines 'assert all(-1 < x["difference"] < 1 for x in lines if "kmeans" in x["method"] and x["core"][0] == "i")' \
+        --scale difference
+    lines 'assert len(lines) == 4 and all((x["landmarks"], x["heads"], x["pairs"]) == ("all", 8, 16) for x in lines)' \
+        --pool landmarks
     lines 'assert all(x["bootstrap_low"] < x["ratio"] < x["bootstrap_high"] for x in lines if x["ratio"])'
     lines 'assert all(x["bootstrap_low"] is None for x in lines)' --resamples 0
     lines 'assert all(x["verdict"] in ("better", "worse", "equivalent") for x in lines)' --margin 1000
@@ -173,7 +179,8 @@ Y
     run "$NYSBENCH" table "$WORK/r" ranks
     [ "$(grep -c '^input max_n' <<<"$output")" -eq 4 ]
     # one way to read all of a model is no setting
-    lines 'assert all(x["input"] is None for x in lines), lines' --where 'problem=[heads(max_n=20, permute=false), gaussian]'
+    lines 'assert all(x["input"] is None for x in lines), lines' \
+        --where 'problem=[heads(max_n=20, permute=false), gaussian]'
 }
 
 @test "what differs in more than it should is refused" {
@@ -182,7 +189,8 @@ Y
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --by core --metric error_unseen
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --by core --confounded rows_seen
     # one line for all that are refused, beside methods that are compared, also where m goes across
-    drawn --set 'cores=[iterative, fitted(rows=8), svd, gcv, tikhonov]' --set landmarks=[2,3,4,5,6,7,8,10] --set strategies=[uniform,kmeans]
+    drawn --set 'cores=[iterative, fitted(rows=8), svd, gcv, tikhonov]' --set landmarks=[2,3,4,5,6,7,8,10] \
+        --set strategies=[uniform,kmeans]
     run "$NYSBENCH" compare "$WORK/r" --by core --where landmarks=2..4
     [ "$(grep -cE '^  fitted\(rows=8\) +- +- +- +refused, see below +0$' <<<"$output")" -eq 1 ]
     run "$NYSBENCH" compare "$WORK/r" --by core
@@ -200,7 +208,8 @@ Y
     expect "best"
     [[ "$output" != *oracle* ]]
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
-        --set 'problems=gaussian(n=40, d=4)' --set 'strategies=[uniform, profile]' --set trials=8 -o "$WORK/r" --fresh >/dev/null
+        --set 'problems=gaussian(n=40, d=4)' --set 'strategies=[uniform, profile]' --set trials=8 -o "$WORK/r" \
+        --fresh >/dev/null
     run "$NYSBENCH" compare "$WORK/r"
     expect_status 0
     expect "refused, see below"

@@ -15,7 +15,8 @@ small() { # OPTIONS...
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/errors"
     grep -q "^    kmeans, independent " "$WORK/errors"
     grep -q "^  The pairing is [a-z]* unless a line names another.$" "$WORK/errors"
-    [ "$("$NYSBENCH" table "$WORK/r" shares | grep -c '^    exchange, oracle, both, baseline [a-z]* ')" -eq 2 ] # once a core
+    # once a core
+    [ "$("$NYSBENCH" table "$WORK/r" shares | grep -c '^    exchange, oracle, both, baseline [a-z]* ')" -eq 2 ]
     run "$NYSBENCH" plot "$WORK/r" ratio
     expect "note: plot ratio: exchange, oracle is left out: no row of it agrees with one of the baseline in all but the strategy"
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/r/shares.csv"
@@ -24,7 +25,8 @@ small() { # OPTIONS...
 }
 
 @test "a star is for what is surely below the next of its pairing, and never for the heads of one file" {
-    run small -q --set trials=12 --set cores=iterative --set 'blocks=[{strategies: [uniform, kmeans], pairing: [joint, independent]}, {pairing: both, strategies: exchange}]'
+    run small -q --set trials=12 --set cores=iterative \
+        --set 'blocks=[{strategies: [uniform, kmeans], pairing: [joint, independent]}, {pairing: both, strategies: exchange}]'
     expect_status 0
     run "$NYSBENCH" table "$WORK/r" errors
     expect "* better than the next of its column"
@@ -99,7 +101,8 @@ Y
 
 @test "the forest holds geometric means over m and trials, with intervals over six sources, and stands for the curves of many" {
     run small --set 'strategies=[uniform, segment_means, "kmeans(restarts=[1, 2, 3, 4, 5, 6])", "ridge_leverage(of=[gram, exp, gauss])", group_means, farthest_point, dsquared]' \
-        --set pairing=joint --set 'plots=[error, svd_vs_iterative]' --set trials=6 --set 'problems=["clusters(n=64, d=8)", "gaussian(n=64, d=8)"]'
+        --set pairing=joint --set 'plots=[error, svd_vs_iterative]' --set trials=6 \
+        --set 'problems=["clusters(n=64, d=8)", "gaussian(n=64, d=8)"]'
     expect_status 0
     expect "plot error: 14 strategies are too many for curves; drawn as the figure 'forest'"
     [ ! -e "$WORK/r/plots/error.csv" ]
@@ -183,7 +186,8 @@ Y
     expect_status 0
     table=$("$NYSBENCH" table "$WORK/r" cores | sed -n '/^Cores, /,/^100 /p')
     grep -qE '^  fitted\(rows=auto\) +[0-9.]+! +[0-9.e-]+$' <<<"$table" # on half of the choices: no star
-    grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ]  {14}[0-9.e-]+$' <<<"$table" || grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ] +[0-9.e-]+$' <<<"$table"
+    grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ]  {14}[0-9.e-]+$' <<<"$table" ||
+        grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ] +[0-9.e-]+$' <<<"$table"
     if grep -q -- ' - ' <<<"$(grep '^  [sicf]' <<<"$table")"; then false; fi
     [ "$(grep -o '[0-9]\*' <<<"$table" | wc -l)" -eq 2 ]
     [ "$(grep -c '!' <<<"$table")" -eq 1 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Completion: what the program says may follow, and what bash, zsh and fish make of it on a terminal. Shells that are not
+# Completion: what the program says may follow, and what bash, zsh and fish make of it on a terminal. Shells that are
+# not
 # installed are skipped here; make test-long has them.
 
 load helpers
@@ -21,7 +22,8 @@ is() { # CANDIDATES WORD...
     is 'plan|plot' pl
     is '' complete
     is '' nothing ''
-    [ "$(follows run - | tr '|' '\n' | sort)" = "$("$NYSBENCH" run --help | sed -nE 's/^  (-.,|   ) (--[a-z-]+).*/\2/p' | sort)" ]
+    [ "$(follows run - | tr '|' '\n' | sort)" = \
+        "$("$NYSBENCH" run --help | sed -nE 's/^  (-.,|   ) (--[a-z-]+).*/\2/p' | sort)" ]
     is 'keys|queries' select --side ''
     is 'queries' select --side = q
     is 'keys|queries' select --side =

@@ -137,7 +137,8 @@ Y
         expect "$2"
     }
     fails 'strategies:\u00a0uniform\ncores: svd' 'line 2, column 12 has a no-break space (U+00A0): write a blank'
-    fails '\u00a0strategies: uniform\ncores: svd' "did you mean 'strategies'? The text has a no-break space (U+00A0): write a blank"
+    fails '\u00a0strategies: uniform\ncores: svd' \
+        "did you mean 'strategies'? The text has a no-break space (U+00A0): write a blank"
     fails 'strategies: "kmeans(restarts=\u00a04)"\ncores: svd' 'the text has a no-break space (U+00A0): write a blank'
     fails 'strategies: [“uniform”]\ncores: svd' 'the text has a curly quote (U+201C): write "'
     fails "strategies: 'kmeans(label=“my k-means”)'\ncores: svd" "c.yaml:2:31: expected ',' or ')', found 'k'"
@@ -145,7 +146,8 @@ Y
     fails 'strategies: kmeans（restarts=4）\ncores: svd' 'the text has a full-width parenthesis (U+FF08): write ('
     fails 'strategies: uniform\ncores: svd(rcond=1e−3)' 'the text has a minus sign of its own (U+2212): write -'
     fails 'strategies:\n  – uniform\n  – kmeans\ncores: svd' 'the text has a dash (U+2013): write -'
-    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy 'kmeans(init=‘plusplus’)' -m 3 -o -
+    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 \
+        --strategy 'kmeans(init=‘plusplus’)' -m 3 -o -
     expect 'the text has a curly quote (U+2018): write '"'"
     fails 'strategies: uniform(label=“my-tokens”)\ncores: svd(rcond=2)' 'svd: rcond = 2 is not'
     [[ $output != *curly* ]] # a label may have what it likes
@@ -332,7 +334,8 @@ Y
     cp -r results/x before
     run "$program" run x.yaml --set landmarks=4 --set trials=3
     expect_status 0
-    expect "nysbench: --set changes the rows: results in $(folder --set landmarks=4 --set trials=3) (--out names another folder)"
+    expect "nysbench: --set changes the rows: results in $(folder --set landmarks=4 \
+        --set trials=3) (--out names another folder)"
     diff -r before results/x
     [ "$(grep -c . "$(folder --set landmarks=4 --set trials=3)/rows.csv")" -eq 7 ]
     run "$program" run x.yaml --set plots=[] -q
@@ -372,9 +375,11 @@ Y
     expect "--set strategies: strategies: 'uniform, kmeans' is not a strategy; write a list in brackets: [uniform, kmeans]"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'seed=~'
     expect "--set seed: expected a value, found '~'"
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' \
+        --set baseline=kmeans
     expect "baseline: expected one of the strategies, found 'kmeans'; did you mean 'kmeans(restarts=2)'?"
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=context
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' \
+        --set baseline=context
     expect "baseline: expected one of the strategies, found 'context'; allowed: uniform, kmeans(restarts=2)"
     run "$NYSBENCH" run experiments/00-smoke.yaml --only m=32 -o "$WORK/r"
     expect "no column 'm' that rows can be selected by; did you mean 'landmarks'?"
@@ -441,7 +446,8 @@ Y
     cd "$WORK"
     run "$NYSBENCH" plan set/c.yaml --origins
     [[ "$(files)" == "set/h/npy set/h/vit_camera_n257_L6.safetensors "* ]]
-    run "$NYSBENCH" plan set/c.yaml --set 'problems="heads(file=experiments/data/panel/vit_ca*)"' --set exclude=[] --set claims=[] --origins
+    run "$NYSBENCH" plan set/c.yaml --set 'problems="heads(file=experiments/data/panel/vit_ca*)"' --set exclude=[] \
+        --set claims=[] --origins
     [ "$(files)" = "experiments/data/panel/vit_camera_n257_L6.safetensors " ]
     run "$NYSBENCH" plan set/c.yaml --set 'problems=heads(file=set/h/*.npz)'
     expect_status 2

@@ -4,8 +4,10 @@
 load helpers
 
 sweep() {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set 'landmarks=[4, 8, 16]' --set factors=nystromformer --set metrics=error \
-        --set 'problems=["gaussian(n=60, d=8)", "clusters(n=64, d=8, count=4)"]' --set 'strategies=[uniform, segment_means]' \
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set 'landmarks=[4, 8, 16]' \
+        --set factors=nystromformer --set metrics=error \
+        --set 'problems=["gaussian(n=60, d=8)", "clusters(n=64, d=8, count=4)"]' \
+        --set 'strategies=[uniform, segment_means]' \
         --set 'cores=[svd, "svd(rcond=[0.1, 0.01, 1e-10])", iterative, "iterative(steps=[2, 12, 30])", "iterative(steps=[6, 12], precision=float)", "tikhonov(lambda=[0.1, 0.01, 0.0001])", "fitted(rows=[8, 16, 32])", fitted, chosen, best]' \
         --set 'plots=[cutoff, steps, cores, rows, precision]' -o "$WORK/r" "$@"
 }
@@ -58,7 +60,8 @@ sweep() {
 }
 
 @test "measure gives a row to every core, whether it depends on the trial or not" {
-    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy segment_means -m 8 --trial 3 --metrics error --json \
+    run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy segment_means -m 8 \
+        --trial 3 --metrics error --json \
         --core svd --core fitted --core iterative --core chosen
     expect_status 0
     py check_cores "$output"
@@ -75,11 +78,13 @@ sweep() {
 @test "a scale is refused where the start has a divisor of its own" {
     for core in iterative newton_schulz damped_newton hyperpower chebyshev; do
         for start in paper exact worst; do
-            run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform -m 8 --core "$core(scale=3, start=$start)"
+            run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform \
+                -m 8 --core "$core(scale=3, start=$start)"
             expect_status 2
             expect "--core: $core: scale = 3 is for start=given alone; here start=$start"
         done
-        run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform -m 8 --core "$core(scale=300, start=given)" --metrics error
+        run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:2 --strategy uniform -m 8 \
+            --core "$core(scale=300, start=given)" --metrics error
         expect_status 0
     done
     printf 'problems: "gaussian(n=30, d=4)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\ncores: ["iterative(start=[given, paper], scale=[1, 2])"]\n' >"$WORK/c.yaml"
@@ -91,13 +96,15 @@ sweep() {
 @test "a run draws again what was drawn of earlier rows, and leaves no figure of rows that are gone" {
     undrawn
     small() {
-        "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=4 --set factors=nystromformer --set metrics=error \
+        "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=4 --set factors=nystromformer \
+            --set metrics=error \
             --set 'problems=gaussian(n=40, d=4)' --set plots=error -o "$WORK/r" "$@"
     }
     small --set 'strategies=[uniform, segment_means]' --set 'cores=[svd, iterative]'
     "$NYSBENCH" plot "$WORK/r" cutoff
     [ -s "$WORK/r/plots/cutoff_segment_means.dat" ]
-    touch "$WORK/r/plots/error_notes.txt" "$WORK/r/plots/mine.png" "$WORK/r/plots/error_for_paper.png" "$WORK/r/plots/rows_backup.csv"
+    touch "$WORK/r/plots/error_notes.txt" "$WORK/r/plots/mine.png" "$WORK/r/plots/error_for_paper.png" \
+        "$WORK/r/plots/rows_backup.csv"
     echo "plot 'mine'" >"$WORK/r/plots/cutoff_mine.gp"
     mkdir "$WORK/r/plots/error_old.gp"
     small --set strategies=uniform --set 'cores=[svd, "svd(rcond=0.1)", "svd(rcond=0.2)"]'
@@ -105,7 +112,10 @@ sweep() {
     for gone in cutoff_segment_means.dat cutoff_segment_means.gp error_iterative.gp; do
         if [ -e "$WORK/r/plots/$gone" ]; then echo "$gone is there"; false; fi
     done
-    for kept in cutoff_uniform.dat curves.gp error_svd.gp error_notes.txt mine.png error_for_paper.png rows_backup.csv cutoff_mine.gp error_old.gp; do [ -e "$WORK/r/plots/$kept" ]; done
+    for kept in cutoff_uniform.dat curves.gp error_svd.gp error_notes.txt mine.png error_for_paper.png rows_backup.csv \
+        cutoff_mine.gp error_old.gp; do
+        [ -e "$WORK/r/plots/$kept" ]
+    done
     run "$NYSBENCH" plot "$WORK/r" rows
     expect_status 0
     expect "warning: plot rows: the run has no rows that it draws"
@@ -114,8 +124,10 @@ sweep() {
 @test "the spectra of one problem's heads share a panel, however the heads were named" {
     undrawn
     file=experiments/data/vit_astronaut_n257_L6.safetensors
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=8 --set factors=nystromformer --set metrics=error --set strategies=uniform \
-        --set "problems=[\"heads(file=$file, head=0)\", \"gaussian(n=40, d=4)\", \"heads(file=$file, head=[1, 2])\"]" --set plots=spectrum -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=8 --set factors=nystromformer \
+        --set metrics=error --set strategies=uniform \
+        --set "problems=[\"heads(file=$file, head=0)\", \"gaussian(n=40, d=4)\", \"heads(file=$file, head=[1, 2])\"]" \
+        --set plots=spectrum -o "$WORK/r"
     py check_panels "$WORK/r/plots/spectrum.csv"
 }
 
@@ -182,17 +194,20 @@ np.save("head/q.npy", r.normal(size=(23, 3))), np.save("head/k.npy", r.normal(si
         core column serve=true deterministic=true
     } >c.yaml
     local how
-    for how in "engine=streamed factors=[nystromformer,cur]" "engine=direct factors=[nystromformer,cur]" "rows=sample(9) factors=nystromformer"; do
+    for how in "engine=streamed factors=[nystromformer,cur]" "engine=direct factors=[nystromformer,cur]" \
+        "rows=sample(9) factors=nystromformer"; do
         "$NYSBENCH" run c.yaml -q -j 2 -o r --fresh --set "${how% *}" --set "${how#* }"
         py check_request
     done
     py check_rows
     for how in nystromformer cur; do
-        "$NYSBENCH" measure --head head --strategy uniform -m 7 --factors $how --core "$(core $how | sed "s/^  - '//; s/'$//")" >/dev/null
+        "$NYSBENCH" measure --head head --strategy uniform -m 7 --factors $how \
+            --core "$(core $how | sed "s/^  - '//; s/'$//")" >/dev/null
     done
     py check_tokens
     # a forward pass: float32 outputs of at most 1, from the same X but for the rounding above
-    "$NYSBENCH" forward --head "$head" --attention 'nystrom(landmarks=16, core=command(run="/usr/bin/python3 x.py served", serve=true))' -o one.npy
+    "$NYSBENCH" forward --head "$head" \
+        --attention 'nystrom(landmarks=16, core=command(run="/usr/bin/python3 x.py served", serve=true))' -o one.npy
     "$NYSBENCH" forward --head "$head" --attention 'nystrom(landmarks=16, core=svd(rcond=1e-9))' -o two.npy
     /usr/bin/python3 -c 'import numpy as np; a, b = np.load("one.npy"), np.load("two.npy"); assert np.abs(a - b).max() < 1e-4 * np.abs(b).max(), np.abs(a - b).max()'
 }
@@ -213,10 +228,12 @@ np.save("head/q.npy", r.normal(size=(23, 3))), np.save("head/k.npy", r.normal(si
     run "$NYSBENCH" run c.yaml -q -o s --set 'cores=command(run="./none")'
     expect_status 2
     expect "command: run = ./none: there is no program $WORK/none"
-    run "$NYSBENCH" measure --head "$OLDPWD/experiments/data/vit_astronaut_n257_L6.safetensors:1" --strategy uniform -m 4 --core 'exact_rows(of=command(run="./none"))'
+    run "$NYSBENCH" measure --head "$OLDPWD/experiments/data/vit_astronaut_n257_L6.safetensors:1" --strategy uniform \
+        -m 4 --core 'exact_rows(of=command(run="./none"))'
     expect_status 2
     expect "there is no program $WORK/none"
-    "$NYSBENCH" run c.yaml -q -o s --set 'rows=sample(5)' --set factors=cur --set 'cores=command(run="/usr/bin/python3 x.py cur")'
+    "$NYSBENCH" run c.yaml -q -o s --set 'rows=sample(5)' --set factors=cur \
+        --set 'cores=command(run="/usr/bin/python3 x.py cur")'
     run grep skipped s/rows.csv
     expect "F of cur is columns of S, for which all rows of S are needed, and only some are formed"
 }

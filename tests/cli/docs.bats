@@ -19,7 +19,8 @@ load helpers
     expect "'colums' is neither columns nor components; did you mean 'columns'?"
 }
 
-# check_manual [FOLDER]: what is wrong in the README.md and the docs/ of a folder, a line each; the program says what there is.
+# check_manual [FOLDER]: what is wrong in the README.md and the docs/ of a folder, a line each; the program says what
+# there is.
 check_manual() {
     /usr/bin/python3 tests/checks/docs.py "$NYSBENCH" "${1:-.}"
 }
@@ -45,8 +46,10 @@ EOF
     sed -i 's/`nb_plan_make`/`nb_plan_mkae`/' "$WORK/docs/developing.md"
     run check_manual "$WORK"
     expect_status 1
-    for wrong in nowhere.md config.md#nowhere '#nowhere' "no command 'rnu'" "no target 'tset'" "'--fresch'" "'kmean'" "'restart'" \
-        "'rcnd'" "'error_cor'" src/nowhere.c "no command 'staus'" "in a checkout it is ./nysbench" "'trails'" "'trials'" "make_plan.c has no 'nb_plan_mkae'"; do
+    for wrong in nowhere.md config.md#nowhere '#nowhere' "no command 'rnu'" "no target 'tset'" "'--fresch'" "'kmean'" \
+        "'restart'" \
+        "'rcnd'" "'error_cor'" src/nowhere.c "no command 'staus'" "in a checkout it is ./nysbench" "'trails'" \
+        "'trials'" "make_plan.c has no 'nb_plan_mkae'"; do
         expect "$wrong"
     done
     [ "${#lines[@]}" -eq 17 ]
@@ -54,7 +57,8 @@ EOF
 
 # blocks_of FILE.md: its YAML blocks as files $WORK/1.yaml, $WORK/2.yaml ...
 blocks_of() {
-    awk -v folder="$WORK" '/^```yaml$/ { out = folder "/" ++count ".yaml"; next } /^```$/ { out = ""; next } out { print >out }' "$1"
+    awk -v folder="$WORK" \
+        '/^```yaml$/ { out = folder "/" ++count ".yaml"; next } /^```$/ { out = ""; next } out { print >out }' "$1"
 }
 
 @test "the experiments of docs/config.md are valid" {

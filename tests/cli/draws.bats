@@ -25,7 +25,8 @@ go() { "$NYSBENCH" run "$WORK/c.yaml" --quiet --jobs 1 --out "$WORK/$1"; }
 
 # The errors of a run's uniform tokens: "SOURCE TRIAL ERROR", sorted.
 errors() {
-    "$NYSBENCH" sql "$WORK/$1" "SELECT source, trial, error FROM run WHERE strategy_label = 'uniform' ORDER BY 1, 2" --format csv
+    "$NYSBENCH" sql "$WORK/$1" "SELECT source, trial, error FROM run WHERE strategy_label = 'uniform' ORDER BY 1, 2" \
+        --format csv
 }
 
 pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK/picked.npy" "${@:3}" | sed -n 2p; }
@@ -53,9 +54,11 @@ pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK
     for draws in source shared; do
         experiment "draws: $draws"
         go $draws
-        row=$("$NYSBENCH" measure --head "$SECOND:0" -s uniform -m 8 --trial 1 -c svd --metrics error --draws $draws --json |
+        row=$("$NYSBENCH" measure --head "$SECOND:0" -s uniform -m 8 --trial 1 -c svd --metrics error --draws $draws \
+            --json |
             /usr/bin/python3 -SEc 'import json, sys; print(repr(json.loads(sys.stdin.read())["error"]))')
-        "$NYSBENCH" sql "$WORK/$draws" "SELECT error FROM run WHERE source LIKE '%pticks%' AND trial = 1" --format json | grep -F -- "$row"
+        "$NYSBENCH" sql "$WORK/$draws" "SELECT error FROM run WHERE source LIKE '%pticks%' AND trial = 1" \
+            --format json | grep -F -- "$row"
     done
     run "$NYSBENCH" measure --head "$SECOND:0" -s uniform -m 8 --draws both
     expect_status 2
@@ -108,7 +111,8 @@ with sqlite3.connect(sys.argv[1]) as store: store.execute("DELETE FROM meta WHER
     "$NYSBENCH" report "$WORK/apart"
     [ -s "$WORK/apart/report.html" ]
     ! grep "In a trial strategies draw the same" "$WORK/apart/report.html"
-    run "$NYSBENCH" sql "$WORK/shared" "$WORK/apart" "SELECT run, max(draws) FROM run GROUP BY run ORDER BY run" --format csv
+    run "$NYSBENCH" sql "$WORK/shared" "$WORK/apart" "SELECT run, max(draws) FROM run GROUP BY run ORDER BY run" \
+        --format csv
     expect "$WORK/apart,0"
     expect "$WORK/shared,1"
 }

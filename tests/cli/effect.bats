@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The effect study, and the problem `live_model`: on a random transformer in NumPy (tiny_model.py), whose program computes
-# replaced attention by `nysbench forward`, and where numbers do not matter on a program without a model (stub_model.py).
-# tests/oracle/effect.py has the numbers.
+# The effect study, and the problem `live_model`: on a random transformer in NumPy (tiny_model.py), whose program
+# computes
+# replaced attention by `nysbench forward`, and where numbers do not matter on a program without a model
+# (stub_model.py). tests/oracle/effect.py has the numbers.
 
 load helpers
 
@@ -177,8 +178,10 @@ PY
 
 @test "a model with sources of two lengths: tables and figures tell them apart, and show n" {
     study "$(stub)"
-    sed -i "s|^problems:.*|problems: ['live_model(run=\"$(stub)\", layers=1)', 'live_model(run=\"$(stub length=12)\", layers=1)']|" "$WORK/e.yaml"
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set 'attentions=[streamed, longformer(window=6)]'
+    sed -i "s|^problems:.*|problems: ['live_model(run=\"$(stub)\", layers=1)', 'live_model(run=\"$(stub \
+        length=12)\", layers=1)']|" "$WORK/e.yaml"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
+        --set 'attentions=[streamed, longformer(window=6)]'
     expect_status 0
     run "$NYSBENCH" plot "$WORK/r" effect
     expect_status 0
@@ -268,8 +271,10 @@ PY
 }
 
 @test "a program that raises, dies, hangs, or answers nonsense: its rows fail with the reason, and the run goes on" {
-    study "$(stub uniform=raise kmeans=die group_means=text farthest_point=list orthogonal=unknown dsquared=word context=empty)"
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0 --set "attentions=[streamed, longformer(window=6),
+    study "$(stub uniform=raise kmeans=die group_means=text farthest_point=list orthogonal=unknown dsquared=word \
+        context=empty)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0 \
+        --set "attentions=[streamed, longformer(window=6),
         \"nystrom(strategy=[uniform, kmeans, group_means, farthest_point, orthogonal, dsquared, context, segment_means], landmarks=4, core=tikhonov)\"]"
     expect_status 1
     expect "rows: 20, 6 ok, 14 failed"
@@ -314,7 +319,8 @@ streamed 2 ok" ]
         study "$(stub heads=$fault)"
         run "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/$fault" --set trials=1 --only head=0
         expect_status 1
-        [ "$(outcomes "$WORK/$fault/rows.csv" | tr '\n' ' ')" = "longformer 2 failed nystrom 8 failed streamed 2 failed " ]
+        [ "$(outcomes "$WORK/$fault/rows.csv" | tr '\n' ' ')" = \
+            "longformer 2 failed nystrom 8 failed streamed 2 failed " ]
     done
     expect "exit status 3: the weights are gone"
     "$NYSBENCH" export "$WORK/short" | grep -q "heads: expected q of 2 heads and k, v of 2, found 1 and 1"
@@ -345,7 +351,8 @@ PY
     local fault reason
     while IFS='|' read -r fault reason; do
         study "$(stub heads=$fault)"
-        "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/$fault" --set trials=1 --set attentions=streamed >"$WORK/out" 2>&1 || [ $? -eq 1 ]
+        "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/$fault" --set trials=1 \
+            --set attentions=streamed >"$WORK/out" 2>&1 || [ $? -eq 1 ]
         cat >"$WORK/s.yaml" <<YAML
 problems: ['live_model(run="$(stub heads=$fault)", layers=[0, 1])']
 strategies: uniform
@@ -385,7 +392,8 @@ EOF
 @test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {
     study "$(tiny flat)" # A has rank one: rounding doubles with each step, and leaves the region after some 66
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only head=0 \
-        --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 67, 68, 69]))"' --set trials=1
+        --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 67, 68, 69]))"' \
+        --set trials=1
     [ "$status" -le 1 ]
     $PYTHON - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
@@ -425,7 +433,8 @@ SH
     chmod +x "$WORK/describe"
     study "$WORK/describe"
     for key in model layers heads n d causal sources; do
-        printf '"%s": %s\n' model '"tiny"' layers 3 heads 2 key_heads 2 n 24 d 8 causal false sources '["a", "b", "c", "d"]' |
+        printf '"%s": %s\n' model '"tiny"' layers 3 heads 2 key_heads 2 n 24 d 8 causal false sources \
+            '["a", "b", "c", "d"]' |
             grep -v "\"$key\"" | paste -sd , | sed 's/.*/{&}/' >"$WORK/answer"
         run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
         expect_status 2
@@ -457,7 +466,8 @@ YAML
     run "$NYSBENCH" run "$WORK/s.yaml" -q -j 2 -o "$WORK/s"
     expect_status 0
     study "$(tiny)"
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set "problems=live_model(run=\"$(tiny)\", layers=[2, all], source=1)" \
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
+        --set "problems=live_model(run=\"$(tiny)\", layers=[2, all], source=1)" \
         --set 'attentions=nystrom(strategy=[segment_means, uniform], landmarks=4, core=tikhonov)'
     expect_status 0
     $PYTHON - "$WORK" <<'PY'
@@ -478,7 +488,8 @@ PY
 
 @test "the program draws what the harness draws: the outputs of the heads are those that it measures" {
     study "$(tiny)"
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set draws=shared --only 'landmarks=6, attention=nystrom, trial=1'
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set draws=shared \
+        --only 'landmarks=6, attention=nystrom, trial=1'
     expect_status 0
     $PYTHON - "$WORK" "$NYSBENCH" <<'PY'
 import csv, os, sys

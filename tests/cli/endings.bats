@@ -34,7 +34,8 @@ EOF
 
 # The tests themselves may have been started by nohup, whose meaning the program keeps.
 in_background() {
-    TMPDIR=$WORK/tmp setsid env --default-signal=HUP "$NYSBENCH" "$@" --plugin "$BATS_FILE_TMPDIR/strays.so" >"$WORK/log" 2>&1 3>&- &
+    TMPDIR=$WORK/tmp setsid env --default-signal=HUP "$NYSBENCH" "$@" \
+        --plugin "$BATS_FILE_TMPDIR/strays.so" >"$WORK/log" 2>&1 3>&- &
     pid=$!
 }
 
@@ -65,7 +66,8 @@ children_of() {
         expect "2 rows, 1 ok, 1 failed" || expect "rows: 2, 1 ok, 1 failed"
         nothing_left
     done
-    TMPDIR=$WORK/tmp run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"sh $WORK/daemon.sh\")" -m 4 -o "$WORK/p.npy"
+    TMPDIR=$WORK/tmp run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 \
+        --strategy "command(run=\"sh $WORK/daemon.sh\")" -m 4 -o "$WORK/p.npy"
     expect_status 1
     nothing_left
 }
@@ -146,7 +148,8 @@ all_gone() {
 @test "select that is killed takes its program along" {
     echo 'exec sleep 43.21' >"$WORK/waits.sh"
     mkdir "$WORK/tmp"
-    TMPDIR=$WORK/tmp "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"sh $WORK/waits.sh\")" -m 4 \
+    TMPDIR=$WORK/tmp "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 \
+        --strategy "command(run=\"sh $WORK/waits.sh\")" -m 4 \
         -o "$WORK/p.npy" >"$WORK/log" 2>&1 3>&- &
     pid=$!
     until_true eval 'all=($(children_of "$pid")) && [ ${#all[@]} -gt 0 ]'
@@ -156,7 +159,8 @@ all_gone() {
 }
 
 # A run that sleeps in each trial, longer in all than the test waits for.
-long=(experiments/00-smoke.yaml -q --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)" --set "strategies=[uniform, naps(ms=40)]"
+long=(experiments/00-smoke.yaml -q --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)" \
+    --set "strategies=[uniform, naps(ms=40)]"
     --set landmarks=8 --set factors=cur --set cores=svd --set "metrics=[error]" --set "plots=[]" --set trials=600 -j 2)
 
 stored() {

@@ -28,12 +28,15 @@ Y
     planned $((2 * 2 * 2 * 2 * 6)) --set 'exclude={core: identity}'
     planned $((2 * 2 * 2 * 2 * 5)) --set 'exclude={core: svd}'
     planned $((2 * 2 * 2 * 7)) --set 'exclude={pairing: shared}'
-    planned $((2 * 2 * 2 * 2 * 2)) --set 'factors=[cur, nocore]' --set 'cores=[svd, iterative]' --set 'zip=[factors, cores]'
-    planned $((2 * 2 * 2 * 2 * 3)) --set 'blocks=[{factors: nocore}, {factors: cur, cores: [svd, best]}, {factors: nocore, cores: svd}]'
+    planned $((2 * 2 * 2 * 2 * 2)) --set 'factors=[cur, nocore]' --set 'cores=[svd, iterative]' \
+        --set 'zip=[factors, cores]'
+    planned $((2 * 2 * 2 * 2 * 3)) \
+        --set 'blocks=[{factors: nocore}, {factors: cur, cores: [svd, best]}, {factors: nocore, cores: svd}]'
 
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/a" >/dev/null
     "$NYSBENCH" run "$WORK/a/resolved.yaml" -q -o "$WORK/b" >/dev/null
-    diff <(timeless "$WORK/a/rows.csv" | sed "s/^\['c'/['resolved'/") <(timeless "$WORK/b/rows.csv" | sed "s/^\['c'/['resolved'/")
+    diff <(timeless "$WORK/a/rows.csv" | sed "s/^\['c'/['resolved'/") \
+        <(timeless "$WORK/b/rows.csv" | sed "s/^\['c'/['resolved'/")
     py check_nocore "$WORK/a/rows.csv"
 }
 
@@ -71,10 +74,12 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q --set engine=direct -o "$WORK/direct" >/dev/null
     "$NYSBENCH" run "$WORK/c.yaml" -q --set precision=mixed -o "$WORK/mixed" >/dev/null
     "$NYSBENCH" run "$WORK/c.yaml" -q --set 'rows=sample(200)' -o "$WORK/sampled" >/dev/null
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only 'pairing=shared_keys, factors=kernel_ridge, landmarks=9, strategy=context'
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" \
+        --only 'pairing=shared_keys, factors=kernel_ridge, landmarks=9, strategy=context'
     expect_status 0
     expect "rows: 1, 1 ok"
-    "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 -s orthogonal -m 9 --pairing shared_queries --factors nocore \
+    "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 -s orthogonal -m 9 \
+        --pairing shared_queries --factors nocore \
         --core svd --metrics error --json >"$WORK/one.json"
     py check_ways "$WORK"
 }
@@ -92,7 +97,8 @@ Y
     run "$NYSBENCH" select --head $head -s uniform -m 5 --pairing shard -o "$WORK/x.npy"
     expect_status 2
     expect "--pairing: 'shard' is unknown; did you mean 'shared'?"
-    run "$NYSBENCH" measure --head $head --query-landmarks "$WORK/queries.npy" --key-landmarks "$WORK/keys.npy" --pairing shared
+    run "$NYSBENCH" measure --head $head --query-landmarks "$WORK/queries.npy" --key-landmarks "$WORK/keys.npy" \
+        --pairing shared
     expect_status 2
     described identity
     expect "whatever cores the experiment lists"

@@ -190,5 +190,6 @@ nothing_done() {
 }
 
 @test "the programs beside it find the package nysbench of the checkout" {
-    (cd "$WORK" && env -u PYTHONPATH /usr/bin/python3 -c "import sys; sys.path.insert(0, '$OLDPWD/experiments/models'); import packages, nysbench")
+    (cd "$WORK" && env -u PYTHONPATH /usr/bin/python3 \
+        -c "import sys; sys.path.insert(0, '$OLDPWD/experiments/models'); import packages, nysbench")
 }

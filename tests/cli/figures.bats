@@ -27,7 +27,9 @@ strategies() { # of a config
 @test "labels: in tables, comparisons and figures, in rows in columns of their own; a new one needs no new rows" {
     labelled k-means >"$WORK/out" 2>"$WORK/err"
     "$NYSBENCH" table "$WORK/r" errors >>"$WORK/out"
-    for name in "k-means, restarts=1" "k-means, restarts=4" "SVD, cut" "Gauß, <n> & {d}_1^2 @ 5 %"; do grep -qF "$name" "$WORK/out"; done
+    for name in "k-means, restarts=1" "k-means, restarts=4" "SVD, cut" "Gauß, <n> & {d}_1^2 @ 5 %"; do
+        grep -qF "$name" "$WORK/out"
+    done
     [ "$(grep -cF 'kmeans(' "$WORK/out")" -eq 0 ]
     "$NYSBENCH" compare "$WORK/r" | grep -qF "k-means, restarts=4"
     "$NYSBENCH" table "$WORK/r" shares | grep -qF "k-means, restarts=4"
@@ -126,7 +128,8 @@ strategies() { # of a config
     count() { grep -o '<text>k-means, restarts=4<' "$script/error_iterative.svg" | wc -l; }
     [ "$(count)" -eq 2 ]
     [ "$(grep -o '<text>uniform<' "$script/error_iterative.svg" | wc -l)" -eq 2 ]
-    sed -i "s/'k-means, restarts=1'/'a name that is far too long to stand beside a panel of this size'/" "$script/error_iterative.gp"
+    sed -i "s/'k-means, restarts=1'/'a name that is far too long to stand beside a panel of this size'/" \
+        "$script/error_iterative.gp"
     (cd "$script" && gnuplot error_iterative.gp)
     [ "$(count)" -eq 1 ]
 }
@@ -134,16 +137,20 @@ strategies() { # of a config
 # named FIGURE.svg NAME...: each name stands once in it.
 named() {
     for name in "${@:2}"; do
-        [ "$(grep -o "<text>$name<" "$1.svg" | wc -l)" -eq 1 ] || { echo "$1: $name: $(grep -o '<text>[^<]*<' "$1.svg")"; return 1; }
+        [ "$(grep -o "<text>$name<" "$1.svg" | wc -l)" -eq 1 ] ||
+            { echo "$1: $name: $(grep -o '<text>[^<]*<' "$1.svg")"; return 1; }
     done
 }
 
 @test "a curve has its name, also if it is a single point, or ends before the others" {
-    printf '%s\n' 'name: ends' 'problems: "gaussian(n=64, d=8)"' 'strategies: [uniform, kmeans, segment_means]' 'cores: [iterative, svd]' \
+    printf '%s\n' 'name: ends' 'problems: "gaussian(n=64, d=8)"' 'strategies: [uniform, kmeans, segment_means]' \
+        'cores: [iterative, svd]' \
         'landmarks: [8, 16]' 'trials: 3' 'metrics: error' 'plots: []' >"$WORK/e.yaml"
     "$NYSBENCH" run "$WORK/e.yaml" -q --set landmarks=8 -o "$WORK/one" >/dev/null 2>&1
-    "$NYSBENCH" run "$WORK/e.yaml" -q --set 'exclude=[{strategy: kmeans, landmarks: 16}]' -o "$WORK/early" >/dev/null 2>&1
-    "$NYSBENCH" run "$WORK/e.yaml" -q --set 'landmarks=[16, 64]' -o "$WORK/exact" >/dev/null 2>&1 # where no matrix of rank m errs
+    "$NYSBENCH" run "$WORK/e.yaml" -q --set 'exclude=[{strategy: kmeans, landmarks: 16}]' \
+        -o "$WORK/early" >/dev/null 2>&1
+    # where no matrix of rank m errs
+    "$NYSBENCH" run "$WORK/e.yaml" -q --set 'landmarks=[16, 64]' -o "$WORK/exact" >/dev/null 2>&1
     for run in one early exact; do
         for figure in error ratio svd_vs_iterative; do "$NYSBENCH" plot "$WORK/$run" $figure --format svg; done
         cd "$WORK/$run/plots"
@@ -159,8 +166,10 @@ named() {
 }
 
 @test "an axis has two numbers or more, also where its values are close together or all the same" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set 'landmarks=[4, 8]' --set metrics=error --set 'problems=gaussian(n=60, d=8)' \
-        --set 'strategies=["kmeans(restarts=4)", "kmeans(restarts=5)"]' --set cores=iterative --set factors=nystromformer -o "$WORK/r" >/dev/null 2>&1
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set 'landmarks=[4, 8]' --set metrics=error \
+        --set 'problems=gaussian(n=60, d=8)' \
+        --set 'strategies=["kmeans(restarts=4)", "kmeans(restarts=5)"]' --set cores=iterative \
+        --set factors=nystromformer -o "$WORK/r" >/dev/null 2>&1
     numbers() { grep -A 1 "text-anchor=\"$1\"" "$2" | grep -c '>[0-9.e+-]*</tspan>'; } # of x: middle, of y: end
     for figure in cutoff ratio forest; do "$NYSBENCH" plot "$WORK/r" $figure --format svg >/dev/null; done
     cd "$WORK/r/plots"
@@ -171,7 +180,8 @@ named() {
     [ "$(numbers middle forest_iterative.svg)" -ge 2 ]
     # Close together, without a round number in between.
     reach() { # x or y from $2 to $3
-        awk -F, -v OFS=, -v c="$1" -v low="$2" -v high="$3" 'NF > 1 && !/^#/ { $(c == "x" ? 2 : 3) = n++ ? high : low } 1' old.dat >cutoff_kmeans_restarts_4.dat
+        awk -F, -v OFS=, -v c="$1" -v low="$2" -v high="$3" \
+            'NF > 1 && !/^#/ { $(c == "x" ? 2 : 3) = n++ ? high : low } 1' old.dat >cutoff_kmeans_restarts_4.dat
         gnuplot cutoff_kmeans_restarts_4.gp
     }
     cp cutoff_kmeans_restarts_4.dat old.dat
@@ -227,8 +237,10 @@ EOF
 @test "names that are cut keep their ends, which tell them apart" {
     command -v gnuplot >/dev/null || skip "gnuplot is missing"
     local long="a name of a strategy that is far too long for what stands beside a figure, with"
-    printf '%s\n' 'problems: "gaussian(n=24, d=4)"' 'landmarks: 4' 'trials: 6' 'metrics: error' 'plots: []' 'cores: svd' \
-        "strategies: [uniform, 'kmeans(restarts=1, label=\"$long 1\")', 'kmeans(restarts=4, label=\"$long 4\")']" >"$WORK/e.yaml"
+    printf '%s\n' 'problems: "gaussian(n=24, d=4)"' 'landmarks: 4' 'trials: 6' 'metrics: error' 'plots: []' \
+        'cores: svd' \
+        "strategies: [uniform, 'kmeans(restarts=1, label=\"$long 1\")', 'kmeans(restarts=4, label=\"$long 4\")']" \
+        >"$WORK/e.yaml"
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null 2>&1
     for figure in forest ranks; do
         "$NYSBENCH" plot "$WORK/r" $figure --style paper >/dev/null
@@ -240,7 +252,8 @@ EOF
 
 @test "intervals are shifted apart where series meet, by the same in error as in ratio, and nowhere else" {
     undrawn
-    printf '%s\n' 'problems: "gaussian(n=24, d=4)"' 'landmarks: [4, 8]' 'metrics: error' 'plots: []' 'cores: svd' 'trials: 6' \
+    printf '%s\n' 'problems: "gaussian(n=24, d=4)"' 'landmarks: [4, 8]' 'metrics: error' 'plots: []' 'cores: svd' \
+        'trials: 6' \
         'strategies: [uniform, segment_means, kmeans]' >"$WORK/e.yaml"
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null 2>&1
     "$NYSBENCH" run "$WORK/e.yaml" -q --set trials=2 -o "$WORK/few" >/dev/null 2>&1

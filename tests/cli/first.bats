@@ -9,7 +9,8 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 @test "new experiment writes a config that plan accepts, with the answers in it, and a comment above each key" {
     cd "$WORK"
     run "$NYSBENCH" new experiment my.yaml --yes --heads "$ViT" --heads "$SMOLLM2:1" --landmarks '4, 8' --trials 2 \
-        --strategies 'uniform, kmeans(restarts=4), profile(keys=pivots, queries=pivots)' --cores 'svd(rcond=[0.1, 0.01]), iterative'
+        --strategies 'uniform, kmeans(restarts=4), profile(keys=pivots, queries=pivots)' \
+        --cores 'svd(rcond=[0.1, 0.01]), iterative'
     expect_status 0
     [ "${lines[0]}" = my.yaml ]
     run cat my.yaml
@@ -18,7 +19,8 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     expect "  - 'heads(file=\"$SMOLLM2\", causal=false, head=1)'" # the file has a mask
     expect "# causal=false: without the causal mask"
     expect "compare: {strategy: ['profile(keys=pivots, queries=pivots)', uniform], metric: error}"
-    awk '/^[a-z]/ && before !~ /^#/ { print "no comment above: " $0; wrong = 1 } { before = $0 } END { exit wrong }' my.yaml
+    awk '/^[a-z]/ && before !~ /^#/ { print "no comment above: " $0; wrong = 1 } { before = $0 } END { exit wrong }' \
+        my.yaml
     run "$NYSBENCH" plan my.yaml
     expect_status 0
     expect "heads(file=vit_astronaut_n257_L6.safetensors) heads 0 ... 2"
@@ -196,7 +198,8 @@ answer() {
     [ "$(make --no-print-directory -n demo | tail -1)" = "./nysbench demo" ]
     [ "$(grep -c '^!\[.*\](' README.md)" -eq 1 ]
     grep -q '^!\[.*\](results/published/demo.png)$' README.md
-    sed -n '/^\[demo.png\]/,/^$/p' results/published/LIST | grep -q ' demo .* cat nysbench-demo/results/plots/ratio_iterative.png'
+    sed -n '/^\[demo.png\]/,/^$/p' results/published/LIST |
+        grep -q ' demo .* cat nysbench-demo/results/plots/ratio_iterative.png'
     grep -q '^    ./nysbench demo ' README.md # tests/support/sessions.py then compares the table
 }
 
@@ -214,7 +217,8 @@ answer() {
     cd "$WORK"
     for block in nysbench python experiments; do ln -s "$OLDPWD/$block" .; done
     awk '/^```python$/ { out = ++count ".py"; next } /^```$/ { out = ""; next } out { print >out }' "$OLDPWD/README.md"
-    { echo 'import numpy as np; q, k, v = np.random.default_rng(1).standard_normal((3, 6, 2, 100, 8))'; cat 1.py; } >mine.py
+    { echo 'import numpy as np; q, k, v = np.random.default_rng(1).standard_normal((3, 6, 2, 100, 8))'; cat 1.py
+        } >mine.py
     [ ! -e 2.py ]
     run env PYTHONPATH=python /usr/bin/python3 mine.py
     expect_status 0

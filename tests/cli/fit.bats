@@ -62,7 +62,8 @@ YAML
         expect_status 2
         expect "--ridge '$ridge': expected a number from 0"
     done
-    run "$NYSBENCH" fit --head "$VIT:0" --head experiments/data/minilm_us-constitution_n512_L3.safetensors:0 -o "$WORK/w.npy"
+    run "$NYSBENCH" fit --head "$VIT:0" --head experiments/data/minilm_us-constitution_n512_L3.safetensors:0 \
+        -o "$WORK/w.npy"
     expect_status 2
     expect "heads of dimension d = 32, but $VIT has d = 64"
     [ ! -e "$WORK/w.npy" ]

@@ -64,7 +64,8 @@ Y
     while read -ra words; do
         run "$NYSBENCH" "${words[@]}" --format xml
         expect_status 2
-        [ "${lines[0]}" = "nysbench: error: ${words[0]}: --format xml is unknown; allowed: table, csv, json, markdown, latex, html" ]
+        [ "${lines[0]}" = \
+            "nysbench: error: ${words[0]}: --format xml is unknown; allowed: table, csv, json, markdown, latex, html" ]
     done < <(each)
     run "$NYSBENCH" table "$SHARED/r" errors shares --format json
     expect_status 2
@@ -73,7 +74,8 @@ Y
 
 @test "--json is --format json" {
     "$NYSBENCH" info "$SHARED/r" --json | cmp - <("$NYSBENCH" info "$SHARED/r" --format json)
-    measure=(measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy uniform -m 5 --core svd --core iterative --metrics error)
+    measure=(measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy uniform -m 5 --core svd \
+        --core iterative --metrics error)
     "$NYSBENCH" "${measure[@]}" --json >"$WORK/lines"
     "$NYSBENCH" "${measure[@]}" --format json >"$WORK/list"
     py check_json "$WORK"
@@ -129,13 +131,15 @@ Y
 }
 
 @test "a LaTeX table has a label, and a caption that says its conditions; it is compiled where there is a LaTeX" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer -o "$WORK/r" \
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        -o "$WORK/r" \
         --set 'strategies=[uniform, kmeans]'
     "$NYSBENCH" compare "$WORK/r" --format latex >"$WORK/compare.tex"
     "$NYSBENCH" table "$WORK/r" errors wins --format latex >"$WORK/tables.tex"
     py check_captions "$WORK/compare.tex" "$WORK/tables.tex"
     command -v pdflatex || return 0
-    printf '%s\n' '\documentclass{article}\usepackage{booktabs,siunitx}\begin{document}' '\input{compare}\input{tables}' \
+    printf '%s\n' '\documentclass{article}\usepackage{booktabs,siunitx}\begin{document}' \
+        '\input{compare}\input{tables}' \
         'Table~\ref{tab:compare}\end{document}' >"$WORK/paper.tex"
     (cd "$WORK" && pdflatex -interaction=nonstopmode -halt-on-error paper && pdflatex -interaction=nonstopmode paper)
     [ "$(grep -c 'undefined' "$WORK/paper.log")" -eq 0 ]
@@ -148,11 +152,13 @@ Y
 }
 
 @test "tables that differ in their problem are one in LaTeX, with a column for what differs; norms are mathematics" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set cores=iterative --set 'problems=gaussian(n=[48, 65], d=8)' \
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set cores=iterative \
+        --set 'problems=gaussian(n=[48, 65], d=8)' \
         --set factors=nystromformer -o "$WORK/r"
     "$NYSBENCH" table "$WORK/r" errors --format latex >"$WORK/tex"
     "$NYSBENCH" table "$WORK/r" errors --format markdown >"$WORK/md"
-    grep -qF '\caption{Median relative error $\|S - FXB\|_F$ / $\|S\|_F$ over heads and trials: gaussian(d=8).}' "$WORK/tex"
+    grep -qF '\caption{Median relative error $\|S - FXB\|_F$ / $\|S\|_F$ over heads and trials: gaussian(d=8).}' \
+        "$WORK/tex"
     grep -qF '\par\footnotesize n=65: n = 65, d = 8, sources: 2, heads: 1, trials: 2' "$WORK/tex"
     py check_merged_tables "$WORK/tex" "$WORK/md"
 }

@@ -29,8 +29,9 @@ store = sqlite3.connect("file:" + sys.argv[2] + "/results.sqlite?mode=ro", uri=T
 sys.exit(store.execute("SELECT count(*) FROM results").fetchone()[0] < int(sys.argv[1]))' "$@" 2>/dev/null
 }
 
-# One run that several tests read, $BATS_FILE_TMPDIR/whole: layers of two sizes with one and two threads, and one head. What it
-# said is in whole.txt. Most of its time goes into the product of matrices that every unit, a layer in a trial, is timed beside.
+# One run that several tests read, $BATS_FILE_TMPDIR/whole: layers of two sizes with one and two threads, and one head.
+# What it said is in whole.txt. Most of its time goes into the product of matrices that every unit, a layer in a trial,
+# is timed beside.
 setup_file() {
     setup
     cat >"$BATS_FILE_TMPDIR/f.yaml" <<YAML
@@ -86,9 +87,11 @@ timeless_rows() {
 
 @test "the columns of a row agree with each other" {
     forward "seconds: 0.02"
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set rounds=auto --set trials=1 --set 'problems="gaussian(n=60, d=8)"'
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set rounds=auto --set trials=1 \
+        --set 'problems="gaussian(n=60, d=8)"'
     expect_status 0
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/cold" --set cold=true --set quality=false --set trials=1 --set heads=3 --set threads=1 \
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/cold" --set cold=true --set quality=false --set trials=1 \
+        --set heads=3 --set threads=1 \
         --set 'problems="gaussian(n=60, d=8)"'
     expect_status 0
     py check_columns "$WORK/r/rows.csv" "$WORK/cold/rows.csv" "$BATS_FILE_TMPDIR/whole/rows.csv"
@@ -96,17 +99,20 @@ timeless_rows() {
 
 @test "outputs are those of nysbench forward, and their errors NumPy's" {
     forward
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=heads(file=$MINILM)" --set heads=0 --set threads=1 --set quality_rows=all \
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=heads(file=$MINILM)" --set heads=0 \
+        --set threads=1 --set quality_rows=all \
         --set draws=shared # as `forward` draws
     expect_status 0
     expect "10 ok"
     for trial in 0 1; do
         for spec in naive "nystrom(landmarks=16)" "gpa(landmarks=4, refresh=10)"; do
-            "$NYSBENCH" forward --head $MINILM --attention "$spec" --trial $trial -o "$WORK/$trial-${spec%%(*}.npy" >"$WORK/out"
+            "$NYSBENCH" forward --head $MINILM --attention "$spec" --trial $trial \
+                -o "$WORK/$trial-${spec%%(*}.npy" >"$WORK/out"
         done
     done
     py check_outputs "$WORK" $MINILM
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/s" --set "problems=heads(file=$MINILM)" --set heads=0 --set threads=1 --set quality_rows=100 --set trials=1
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/s" --set "problems=heads(file=$MINILM)" --set heads=0 \
+        --set threads=1 --set quality_rows=100 --set trials=1
     expect_status 0
     py check_same_errors "$WORK/r/rows.csv" "$WORK/s/rows.csv"
 }
@@ -119,7 +125,8 @@ timeless_rows() {
     expect_status 0
     expect "scenes: 4"
     expect "batch) head 4, heads 4: n = 20, d = 8"
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" $only --set "problems=[heads(file=$WORK/batch), \"heads(file=$WORK/batch, head=5)\"]" --set heads=[0,2,3,4,5]
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" $only \
+        --set "problems=[heads(file=$WORK/batch), \"heads(file=$WORK/batch, head=5)\"]" --set heads=[0,2,3,4,5]
     expect_status 0
     expect "rows: 26, 14 ok, 12 skipped"
     expect "the input has fewer heads than that"
@@ -127,25 +134,29 @@ timeless_rows() {
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/bare-run" --set "problems=heads(file=$WORK/bare)"
     expect_status 2
     expect "bare has no values (it has q, k); attention needs q, k and v"
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/queries" --set "problems=heads(file=$DATA/queries/vit_L6_q8.safetensors)"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/queries" \
+        --set "problems=heads(file=$DATA/queries/vit_L6_q8.safetensors)"
     expect_status 2
     expect "attention needs q, k and v"
     # Of drawn heads the first is that of one head alone, so the error of one of three differs from it.
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/drawn" --set threads=1 --set trials=1 --set 'attentions=nystrom(landmarks=4)' --set 'problems="gaussian(n=60, d=8)"'
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/drawn" --set threads=1 --set trials=1 \
+        --set 'attentions=nystrom(landmarks=4)' --set 'problems="gaussian(n=60, d=8)"'
     expect_status 0
     py check_drawn_heads "$WORK/drawn/rows.csv"
 }
 
 @test "under a mask, attentions without a causal form are skipped; causal=false removes it" {
     forward
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=\"heads(file=$SMOLLM, max_n=200)\"" --set heads=0 --set trials=1 --set threads=1
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "problems=\"heads(file=$SMOLLM, max_n=200)\"" \
+        --set heads=0 --set trials=1 --set threads=1
     expect_status 0
     expect "rows: 5, 2 ok, 3 skipped"
     expect "it has no causal form"
     run "$NYSBENCH" plan "$WORK/f.yaml" --set "problems=heads(file=$SMOLLM)" --set 'attentions=[nystrom, gpa]'
     expect_status 0
     expect "rows will be skipped: no attention has a form for these layers"
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/n" --set "problems=\"heads(file=$SMOLLM, max_n=200, causal=false)\"" --set heads=0 --set trials=1 --set threads=1
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/n" \
+        --set "problems=\"heads(file=$SMOLLM, max_n=200, causal=false)\"" --set heads=0 --set trials=1 --set threads=1
     expect_status 0
     expect "rows: 5, 5 ok"
     run "$NYSBENCH" plan "$WORK/f.yaml" --set threads=200
@@ -157,7 +168,8 @@ timeless_rows() {
     forward
     local causal="heads(file=$SMOLLM, max_n=300, head=2)" free="heads(file=$SMOLLM, max_n=300, head=2, causal=false)"
     local of="strategy=uniform(strided=true), landmarks=20"
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set trials=1 --set threads=1 --set heads=1 --set 'metrics=[all, error]' \
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set trials=1 --set threads=1 --set heads=1 \
+        --set 'metrics=[all, error]' \
         --set "problems=[\"$causal\", \"$free\"]" \
         --set "attentions=[streamed, \"nystrom($of, factors=cur, core=best)\", \"nystrom($of, core=svd)\", skip]"
     expect_status 0
@@ -172,7 +184,8 @@ YAML
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/e"
     expect_status 0
     py check_errors "$WORK/r/rows.csv" "$WORK/e/rows.csv"
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/n" --set trials=1 --set threads=1 --set heads=1 --set "problems=\"$free\"" \
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/n" --set trials=1 --set threads=1 --set heads=1 \
+        --set "problems=\"$free\"" \
         --set attentions=naive
     expect_status 0
     /usr/bin/python3 -c 'import csv, sys; r, = csv.DictReader(open(sys.argv[1], newline="")); assert r["error"] == "" and r["output_error"]' \
@@ -232,7 +245,8 @@ Y
 
 @test "tables, figures, comparisons and claims are made of its rows" {
     cp -r "$BATS_FILE_TMPDIR/whole" "$WORK/r"
-    for figure in latency_1_thread latency_2_threads memory_workspace_with_1_thread memory_resident_set_with_2_threads speedup_1_thread front_2_threads parts_1_thread; do
+    for figure in latency_1_thread latency_2_threads memory_workspace_with_1_thread memory_resident_set_with_2_threads \
+        speedup_1_thread front_2_threads parts_1_thread; do
         [ -s "$WORK/r/plots/$figure.png" ] || { ls "$WORK/r/plots"; return 1; }
     done
     for table in latency slopes crossovers parts; do
@@ -269,7 +283,8 @@ YAML
     "$NYSBENCH" run "$WORK/eight.yaml" -o "$@"
 }
 
-# loaded FOLDER LOAD: as if other programs had used so many CPUs while its rows of trial 2 were timed, and none otherwise.
+# loaded FOLDER LOAD: as if other programs had used so many CPUs while its rows of trial 2 were timed, and none
+# otherwise.
 loaded() {
     py set_load "$@"
 }
@@ -315,13 +330,16 @@ for x in json.load(sys.stdin):
     unwrap
     expect "WARNING: other programs ran while 10 of 80 rows were timed (column load)."
     for jobs in 1 2; do
-        "$NYSBENCH" run experiments/00-smoke.yaml -q -j $jobs --set plots=[] --set metrics=error --set factors=nystromformer \
-            --set 'problems=gaussian(n=40, d=4)' --set strategies=[uniform,kmeans] --set trials=8 --set cores=iterative \
+        "$NYSBENCH" run experiments/00-smoke.yaml -q -j $jobs --set plots=[] --set metrics=error \
+            --set factors=nystromformer \
+            --set 'problems=gaussian(n=40, d=4)' --set strategies=[uniform,kmeans] --set trials=8 \
+            --set cores=iterative \
             --set landmarks=4 -o "$WORK/$jobs" >"$WORK/out"
         run "$NYSBENCH" compare "$WORK/$jobs" --metric select_s --margin 1000
         [ "$(grep -cE ' (better|worse|equivalent) !' <<<"$output")" -eq $((jobs - 1)) ]
         unwrap
-        [ "$(grep -cF 'WARNING: other workers ran while 16 of 16 rows were timed (--jobs 1 avoids them).' <<<"$output")" -eq $((jobs - 1)) ]
+        [ "$(grep -cF 'WARNING: other workers ran while 16 of 16 rows were timed (--jobs 1 avoids them).' \
+            <<<"$output")" -eq $((jobs - 1)) ]
     done
     run "$NYSBENCH" compare "$WORK/2"
     [ "$(grep -cE 'ran while|!' <<<"$output")" -eq 0 ]
@@ -419,7 +437,8 @@ Y
     build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
     forward "plugins: [$WORK/fragile.so]"
     local how='"fragile", "fragile(ends=aborts)", "fragile(ends=aborts, from=2)", "fragile(ends=fails)", "fragile(ends=fails, from=3)", "fragile(ends=nans)", "fragile(ends=refuses)", "fragile(ends=moves)", "fragile(keep=50)"'
-    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "attentions=[naive, $how]" --set trials=1 --set heads=1 --set threads=1 --set 'problems="gaussian(n=60, d=8)"' --set rounds=5
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "attentions=[naive, $how]" --set trials=1 --set heads=1 \
+        --set threads=1 --set 'problems="gaussian(n=60, d=8)"' --set rounds=5
     expect_status 1
     py check_failures "$WORK/r/rows.csv"
 }
@@ -529,10 +548,12 @@ TXT
     run "$NYSBENCH" run "$WORK/f.yaml" -q -j 2 -o "$WORK/r" --set heads=3 --set threads=1
     expect_status 0
     expect "rows: 20, 20 ok"
-    own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u | diff - <(printf 'none no no False\nnone no no True\n')
+    own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u |
+        diff - <(printf 'none no no False\nnone no no True\n')
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set heads=3 --set threads=1 --set timed=true
     expect_status 0
-    own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u | diff - <(printf 'pass yes yes False\npass yes yes True\n')
+    own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u |
+        diff - <(printf 'pass yes yes False\npass yes yes True\n')
     run "$NYSBENCH" plan "$WORK/f.yaml" --set quality=false
     expect_status 2
     expect "timed: false and quality: false: nothing is left to measure"

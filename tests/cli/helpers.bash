@@ -111,7 +111,8 @@ kernels_here() {
 
 # The components that the files of these folders are: a folder of cores has a core.c too, which is none.
 components() {
-    find "$@" -maxdepth 1 -name '*.c' -printf '%f\n' | sort | sed -E 's/\.c$//; /^(TEMPLATE|strategy|problem|kernel|core)$/d'
+    find "$@" -maxdepth 1 -name '*.c' -printf '%f\n' | sort |
+        sed -E 's/\.c$//; /^(TEMPLATE|strategy|problem|kernel|core)$/d'
 }
 
 # described NAME: what describe says of it, on one line, as $output.

@@ -20,7 +20,8 @@ things() {
         share/fish/vendor_completions.d/nysbench.fish share/nysbench/docs/config.md share/nysbench/templates/core.c; do
         [ -s "$usr/$file" ] || { echo "no $file"; return 1; }
     done
-    [ "$(find "$usr/share/man" -type f | wc -l)" = "$(($(grep -l '^NB_COMMAND' src/commands/*.c | wc -l) + 2))" ] # complete.c and attend.c have none, the program one
+    # complete.c and attend.c have none, the program one
+    [ "$(find "$usr/share/man" -type f | wc -l)" = "$(($(grep -l '^NB_COMMAND' src/commands/*.c | wc -l) + 2))" ]
     cd "$WORK"
     run "$usr/bin/nysbench" help confi
     expect "did you mean 'config'?"

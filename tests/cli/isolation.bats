@@ -7,7 +7,9 @@ load helpers
 setup_file() {
     local program=${NYSBENCH:-$PWD/nysbench}
     local plugin
-    for plugin in villains meddlers curt; do build_plugin tests/cli/plugins/$plugin.c "$BATS_FILE_TMPDIR/$plugin.so"; done
+    for plugin in villains meddlers curt; do
+        build_plugin tests/cli/plugins/$plugin.c "$BATS_FILE_TMPDIR/$plugin.so"
+    done
     experiment "uniform, kmeans, farthest_point" "svd, iterative" >"$BATS_FILE_TMPDIR/good.yaml"
     "$program" run "$BATS_FILE_TMPDIR/good.yaml" -q -j 0 -o "$BATS_FILE_TMPDIR/good" >/dev/null
 }
@@ -117,9 +119,11 @@ nobody_left() {
     expect "rows: 40, 28 ok, 4 skipped, 8 timeout"
     expect_rows timeout "the strategy's pick was not done after 1.5 s" 8
     [ "$(grep -c "hang(.*the strategy's pick was not done after 1.5 s," "$WORK/r/rows.csv")" -eq 4 ]
-    [ "$(grep -c "deaf(.*the strategy's pick was not done after 1.5 s, and did not end at SIGTERM" "$WORK/r/rows.csv")" -eq 4 ]
+    [ "$(grep -c "deaf(.*the strategy's pick was not done after 1.5 s, and did not end at SIGTERM" \
+        "$WORK/r/rows.csv")" -eq 4 ]
     [ "$(grep -c "SIGTERM" "$WORK/r/rows.csv")" -eq 4 ]
-    run eval "$(grep -m 1 -- "--only.*strategy=hang" "$WORK/r/failures.txt") -q" # with the limit, without which it would not end
+    # with the limit, without which it would not end
+    run eval "$(grep -m 1 -- "--only.*strategy=hang" "$WORK/r/failures.txt") -q"
     expect_status 1
     expect "rows: 1, 1 timeout"
 }
@@ -157,39 +161,49 @@ nobody_left() {
     expect_status 1
     expect "rows: 16, 4 ok, 12 failed"
     /usr/bin/python3 -c 'import csv, sys; assert {row["reason"] for row in csv.DictReader(open(sys.argv[1])) if row["status"] == "failed"} == {"curt failed without a message: numerical failure", "curt_core failed without a message: numerical failure"}' "$WORK/r/rows.csv"
-    run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(fails=true)" -m 3 -o "$WORK/k.npy"
+    run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(fails=true)" -m 3 \
+        -o "$WORK/k.npy"
     expect_status 1
     expect "nysbench: error: curt failed without a message: numerical failure"
-    run "$NYSBENCH" forward --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --attention "curt_attention(fails=true)" -o "$WORK/o.npy"
+    run "$NYSBENCH" forward --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" \
+        --attention "curt_attention(fails=true)" -o "$WORK/o.npy"
     expect_status 1
     expect "nysbench: error: curt_attention failed without a message: numerical failure"
 }
 
 @test "what a component prints goes to standard error: answers on standard output stay whole" {
     local head=experiments/data/vit_astronaut_n257_L6.safetensors:0
-    "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 -o - >"$WORK/k.npy" 2>"$WORK/said"
+    "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 \
+        -o - >"$WORK/k.npy" 2>"$WORK/said"
     grep -qx "a word in between" "$WORK/said"
-    "$NYSBENCH" measure --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 --core curt_core --json >"$WORK/row.json" 2>"$WORK/said"
+    "$NYSBENCH" measure --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 --core curt_core \
+        --json >"$WORK/row.json" 2>"$WORK/said"
     [ "$(grep -cx "a word in between" "$WORK/said")" -eq 2 ]
-    "$NYSBENCH" forward --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --attention curt_attention -o - >"$WORK/o.npy" 2>"$WORK/said"
+    "$NYSBENCH" forward --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --attention curt_attention \
+        -o - >"$WORK/o.npy" 2>"$WORK/said"
     grep -qx "a word in between" "$WORK/said"
     py check_json "$WORK"
     experiment "uniform, curt" "svd" >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
     [ "$(cat "$WORK/out")" = "rows: 8, 8 ok" ]
     grep -qx "a word in between" "$WORK/said"
-    "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --fresh --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --fresh --plugin "$BATS_FILE_TMPDIR/curt.so" \
+        -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
     [ "$(cat "$WORK/out")" = "rows: 8, 8 ok" ]
     grep -qx "a word in between" "$WORK/said"
-    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks" --plugin "$BATS_FILE_TMPDIR/curt.so" >"$WORK/out" 2>"$WORK/said"
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks" \
+        --plugin "$BATS_FILE_TMPDIR/curt.so" >"$WORK/out" 2>"$WORK/said"
     [ "$(wc -l <"$WORK/out")" -eq 1 ]
     grep -qx "a word in between" "$WORK/said"
     # nobody who reads it is no failure of the command; and it is there if the program ends then
-    "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 -o - >"$WORK/k2.npy" 2>/dev/full
+    "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 \
+        -o - >"$WORK/k2.npy" 2>/dev/full
     cmp "$WORK/k.npy" "$WORK/k2.npy"
-    run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(leaves=true)" -m 3 -o "$WORK/k.npy"
+    run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(leaves=true)" -m 3 \
+        -o "$WORK/k.npy"
     expect_status 1
-    [ "$(sort <<<"$output")" = "$(printf '%s\n' "a word in between" "nysbench: error: $BATS_FILE_TMPDIR/curt.so: curt ended the program")" ]
+    [ "$(sort <<<"$output")" = \
+        "$(printf '%s\n' "a word in between" "nysbench: error: $BATS_FILE_TMPDIR/curt.so: curt ended the program")" ]
     experiment "curt(leaves=true)" "svd" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/s"
     expect_status 1
@@ -204,7 +218,8 @@ nobody_left() {
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
     expect_status 1
     expect_rows crashed "the core was killed by signal 6 (Aborted)" 5
-    experiment "aborts, uniform, leave, kmeans, spoil, farthest_point, babble" "svd, core_crash, iterative" >"$WORK/c.yaml"
+    experiment "aborts, uniform, leave, kmeans, spoil, farthest_point, babble" \
+        "svd, core_crash, iterative" >"$WORK/c.yaml"
     sed -i 's/trials: 1/trials: 2/; s/, cur//; s/^problems: .*/problems: ["gaussian(n=60, d=4)", "heads(file=experiments\/data\/vit_astronaut_n257_L6.safetensors, head=0)"]/' "$WORK/c.yaml"
     for jobs in 1 2 4; do
         run "$NYSBENCH" run "$WORK/c.yaml" -q -j "$jobs" --fresh --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
@@ -236,10 +251,12 @@ nobody_left() {
     experiment "uniform" "svd" | sed 's/n=60/n=1500/; s/trials: 1/trials: 3/' >"$WORK/big.yaml"
     run "$NYSBENCH" run "$WORK/big.yaml" -q --memory 1K -o "$WORK/r"
     [[ "$output" =~ "needs about "([0-9]+)"."([0-9]) ]]
-    run "$NYSBENCH" run "$WORK/big.yaml" -q --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" -o "$WORK/r" --timeout 20
+    run "$NYSBENCH" run "$WORK/big.yaml" -q --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" \
+        -o "$WORK/r" --timeout 20
     expect "nysbench: warning: only 2 of 3 workers start: more would not fit into "
     grep -q '"jobs": 2,$' "$WORK/r/manifest.json"
-    run "$NYSBENCH" run "$WORK/big.yaml" --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" -o "$WORK/new" --max-hours 1e-6
+    run "$NYSBENCH" run "$WORK/big.yaml" --jobs 3 --memory "$((${BASH_REMATCH[1]}${BASH_REMATCH[2]} * 256))K" \
+        -o "$WORK/new" --max-hours 1e-6
     expect "with 2 workers; --max-hours allows 1e-06 h, so nothing was run"
     [ ! -e "$WORK/new" ]
     for wrong in 8 G 8X -1G 1e3M 8GB 0G "" nanG; do
@@ -261,11 +278,13 @@ nobody_left() {
 }
 
 @test "a plug-in that ends select, measure or forward is named, and exit(0) is no success" {
-    local head=experiments/data/vit_astronaut_n257_L6.safetensors:1 plugin=$BATS_FILE_TMPDIR/villains.so how villain command
+    local head=experiments/data/vit_astronaut_n257_L6.safetensors:1 plugin=$BATS_FILE_TMPDIR/villains.so how villain \
+        command
     build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
     while IFS='|' read -r villain how; do
         for command in "select -o $WORK/picks.npy" measure; do
-            run bash -c 'ulimit -s 8192; exec "$@"' - "$NYSBENCH" $command --head $head --plugin "$plugin" --strategy "$villain" -m 8
+            run bash -c 'ulimit -s 8192; exec "$@"' - "$NYSBENCH" $command --head $head --plugin "$plugin" \
+                --strategy "$villain" -m 8
             expect "nysbench: error: $plugin: $villain $how"
             sanitized || [ "$(wc -l <<<"$output")" -eq 1 ] # a sanitizer reports the crash too
         done
@@ -278,10 +297,12 @@ EOF
     run "$NYSBENCH" measure --head $head --plugin "$plugin" --strategy uniform -m 8 --core core_crash
     expect_status 134
     expect "$plugin: core_crash was killed by a signal: Aborted"
-    run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=aborts)" -o "$WORK/out.npy"
+    run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=aborts)" \
+        -o "$WORK/out.npy"
     expect_status 134
     expect "fragile.so: fragile was killed by a signal: Aborted"
-    run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=faults)" --threads 2 -o "$WORK/out.npy"
+    run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=faults)" --threads 2 \
+        -o "$WORK/out.npy"
     [ "$status" -ne 0 ]
     expect "fragile.so: fragile was killed by a signal: Segmentation fault"
     [ ! -e "$WORK/out.npy" ] && [ ! -e "$WORK/picks.npy" ]
@@ -290,7 +311,8 @@ EOF
 @test "without a worker a pick that hangs ends with the run: some seconds after SIGTERM, at once at a second SIGINT" {
     experiment "hang(from=3)" "svd" >"$WORK/c.yaml"
     for signals in TERM "INT INT"; do
-        setsid env --default-signal=INT "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r" --fresh >"$WORK/log" 2>&1 3>&- &
+        setsid env --default-signal=INT "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 \
+            --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r" --fresh >"$WORK/log" 2>&1 3>&- &
         pid=$!
         until_true grep -q "with --jobs 0" "$WORK/log"
         until_true test -e "$WORK/r/manifest.json"

@@ -63,7 +63,8 @@ plots: []
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    grep -q "failed,.*exp: query [0-9]* has a score of [0-9.e+]*, allowed are at most 340: take a higher temperature" "$WORK/r/rows.csv"
+    grep -q "failed,.*exp: query [0-9]* has a score of [0-9.e+]*, allowed are at most 340: take a higher temperature" \
+        "$WORK/r/rows.csv"
 }
 
 @test "engine direct and streamed give the same rows under gram" {
@@ -102,8 +103,10 @@ Y
 }
 
 @test "the table says from which m on the error under gram is zero by construction" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set trials=1 \
-        --set 'kernels=[gram(of=queries), softmax]' --set 'problems="gaussian(n=40, d=6)"' --set cores=svd --set landmarks=[4,6] \
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set trials=1 \
+        --set 'kernels=[gram(of=queries), softmax]' --set 'problems="gaussian(n=40, d=6)"' --set cores=svd \
+        --set landmarks=[4,6] \
         --set strategies=uniform -o "$WORK/r" >/dev/null
     run "$NYSBENCH" table "$WORK/r" errors
     [ "$(grep -c 'S has rank d = 6: from m = d on' <<<"$output")" -eq 1 ]

@@ -40,10 +40,12 @@ installed_library() {
 @test "nothing in src/api ends the process, starts one, prints, or changes what belongs to it" {
     need_library
     for object in build/src/api/*.o; do
-        ! nm -u "$object" | grep -wE 'exit|_exit|abort|quick_exit|__assert_fail|fork|vfork|exec[vlpe]+|system|popen|posix_spawnp?|kill|raise|signal|sigaction|setenv|putenv|setlocale|chdir|umask|dup2?|puts|printf|putchar|stdout|stderr|perror|srand|rand|mallopt' || return 1
+        ! nm -u "$object" |
+            grep -wE 'exit|_exit|abort|quick_exit|__assert_fail|fork|vfork|exec[vlpe]+|system|popen|posix_spawnp?|kill|raise|signal|sigaction|setenv|putenv|setlocale|chdir|umask|dup2?|puts|printf|putchar|stdout|stderr|perror|srand|rand|mallopt' || return 1
     done
     # The count of calls with its lock, and what sees forks, are all that can be written to.
-    [ "$(objdump -t build/src/api/*.o | awk '/ O \.(data|bss)\t/ { sub(/[.].*/, "", $NF); print $NF }' | sort | paste -sd ' ')" = "calls once watched" ]
+    [ "$(objdump -t build/src/api/*.o | awk '/ O \.(data|bss)\t/ { sub(/[.].*/, "", $NF); print $NF }' | sort | paste \
+        -sd ' ')" = "calls once watched" ]
 }
 
 @test "C and C++ programs are compiled against the installed library; the manual's examples among them" {
@@ -52,7 +54,8 @@ installed_library() {
     local number
     for number in 1 2; do
         sed -n '/^## The library/,$p' docs/plugins.md |
-            awk -v wanted=$number '/^```/ { inside = /^```c$/; count += inside; next } inside && count == wanted' >"$WORK/example.c"
+            awk -v wanted=$number '/^```/ { inside = /^```c$/; count += inside; next } inside && count == wanted' \
+                >"$WORK/example.c"
         cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$WORK/example.c" $flags -lm -o "$WORK/example$number"
     done
     run "$WORK/example2"
@@ -83,7 +86,8 @@ CPP
     run "$WORK/mine"
     expect_status 0
     [ "$output" = "$("$NYSBENCH" list kernels | awk '{ print $1 }')" ]
-    [ "$(PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" pkg-config --modversion libnysbench)" = "$("$NYSBENCH" --version | awk '{ print $2 }')" ]
+    [ "$(PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" pkg-config --modversion libnysbench)" = \
+        "$("$NYSBENCH" --version | awk '{ print $2 }')" ]
 }
 
 @test "the library and the program give the same bits" {

@@ -14,7 +14,8 @@ commands() {
     for command in $(commands); do
         run "$NYSBENCH" help "$command"
         expect_status 0
-        for part in "NAME" "    nysbench-$command - " "    nysbench $command [OPTION]..." "OPTIONS" "EXAMPLES" "EXIT STATUS"; do
+        for part in "NAME" "    nysbench-$command - " "    nysbench $command [OPTION]..." "OPTIONS" "EXAMPLES" \
+            "EXIT STATUS"; do
             grep -qF -- "$part" <<<"$output" || { echo "$command: no '$part'"; return 1; }
         done
         for option in $("$NYSBENCH" "$command" --help | grep -oE '^ +(-[a-z], )?--[a-z-]+' | grep -oE '\-\-[a-z-]+'); do
@@ -52,7 +53,8 @@ commands() {
     expect "nysbench help method has all words of the glossary"
     run "$NYSBENCH" help B
     expect $'    S, F, X, B, A\n        S (n x n) is the attention matrix'
-    sed -n '/^## Glossary/,/^## The/s/^| \([^|]*\) |.*/\1/p' docs/method.md | grep -v '^word$' | tr ',' '\n' >"$WORK/words"
+    sed -n '/^## Glossary/,/^## The/s/^| \([^|]*\) |.*/\1/p' docs/method.md | grep -v '^word$' |
+        tr ',' '\n' >"$WORK/words"
     [ "$(wc -l <"$WORK/words")" -gt 20 ]
     while read -r word; do "$NYSBENCH" help "$word" >/dev/null; done <"$WORK/words"
     run "$NYSBENCH" help word # the head of the table
@@ -74,7 +76,8 @@ commands() {
             COLUMNS=$width "$NYSBENCH" help "$topic" >"$WORK/page"
             [ "$(head -1 "$WORK/page")" = NAME ]
             # words are indented by four to seven columns, or stand in lists; code by eight
-            if LC_ALL=C.UTF-8 grep -E "^ {4,7}[^ ].*[^ ] [^ ]" "$WORK/page" | LC_ALL=C.UTF-8 grep -E "^.{$((width + 1))}"; then
+            if LC_ALL=C.UTF-8 grep -E "^ {4,7}[^ ].*[^ ] [^ ]" "$WORK/page" |
+                LC_ALL=C.UTF-8 grep -E "^.{$((width + 1))}"; then
                 echo "$topic at $width"
                 return 1
             fi
@@ -107,7 +110,8 @@ commands() {
 
 # in_terminal COMMAND...: its output on a terminal.
 in_terminal() {
-    /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null
+    /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+        "$@" </dev/null
 }
 
 @test "on a terminal the page goes through the pager" {

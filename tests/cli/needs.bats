@@ -46,12 +46,14 @@ EOF
 @test "needs: deps says what it installs and how large that is, and installs that alone" {
     fake_apt
     printf '#!/bin/sh\necho "$*" >>%s\ncase "$*" in *--assume-no*) echo "0 upgraded, 2 newly installed."; echo "Need to get 1 MB."; echo "After this operation, 7 MB more."; exit 1;; esac\n' "$WORK/asked" >"$WORK/bin/apt-get"
-    run make -s deps TO_BUILD="no-such-module=lib-one bin/sh=none bin/no-such-program=two" TO_TEST=bin/no-such-test=three
+    run make -s deps TO_BUILD="no-such-module=lib-one bin/sh=none bin/no-such-program=two" \
+        TO_TEST=bin/no-such-test=three
     expect_status 0
     expect "installing lib-one two"
     expect "After this operation, 7 MB more."
     [ "$(tail -1 "$WORK/asked")" = "install -y -qq --no-install-recommends lib-one two" ]
-    run make -s deps-test TO_BUILD="no-such-module=lib-one" TO_TEST=bin/no-such-test=three TO_DEVELOP=bin/no-such-tool=four
+    run make -s deps-test TO_BUILD="no-such-module=lib-one" TO_TEST=bin/no-such-test=three \
+        TO_DEVELOP=bin/no-such-tool=four
     [ "$(tail -1 "$WORK/asked")" = "install -y -qq --no-install-recommends lib-one three" ]
     rm "$WORK/asked"
     run make -s deps TO_BUILD=bin/sh=none

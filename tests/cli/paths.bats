@@ -38,7 +38,8 @@ experiment() {
     "$NYSBENCH" export "$folder/results" --landmarks "$folder/picks" >/dev/null
     [ -s "$folder/picks/instance-0/0-keys.npy" ]
     "$NYSBENCH" select --head "$folder/$head:0" --strategy uniform -m 4 -o "$folder/$ODD.npy" >/dev/null
-    "$NYSBENCH" measure --head "$folder/$head:0" --core svd --query-landmarks "$folder/$ODD.npy" --json | /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.stdin.readline())["status"] == "ok"'
+    "$NYSBENCH" measure --head "$folder/$head:0" --core svd --query-landmarks "$folder/$ODD.npy" --json |
+        /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.stdin.readline())["status"] == "ok"'
     [ -z "$(find "$WORK" -name pwned)" ]
     [ -z "$(find "$WORK" -name '*.tmp')" ]
 }
@@ -53,7 +54,8 @@ experiment() {
 @test "relative names, with a dash in front; a symbolic link as the folder of results, on another file system" {
     local other
     other=$(mktemp -d /dev/shm/nysbench-XXXXXX) || skip "no /dev/shm"
-    [ "$(stat -c %d "$other")" != "$(stat -c %d "$WORK")" ] || { rmdir "$other"; skip "/dev/shm is on the same file system"; }
+    [ "$(stat -c %d "$other")" != "$(stat -c %d "$WORK")" ] || { rmdir "$other"
+        skip "/dev/shm is on the same file system"; }
     mkdir -p "$WORK/-here/tmp"
     cp "$VIT" "$WORK/-here/-head.safetensors"
     cd "$WORK/-here"
@@ -107,7 +109,8 @@ experiment() {
     for mask in 022:644:755 077:600:700 002:664:775; do
         modes=${mask#*:}
         (umask "${mask%%:*}"
-         "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'problems=gaussian(n=40, d=4)' --set strategies=uniform --set trials=1 \
+         "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'problems=gaussian(n=40, d=4)' \
+             --set strategies=uniform --set trials=1 \
              --set plots=error -o "$WORK/$mask" >/dev/null
          "$NYSBENCH" export "$WORK/$mask" --landmarks "$WORK/$mask/picks" >/dev/null)
         [ "$(find "$WORK/$mask" -type f | wc -l)" -gt 10 ]
@@ -117,7 +120,8 @@ experiment() {
 }
 
 @test "a file that could not be written whole is not there; the old one stays; a pipe stays a pipe" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'problems=gaussian(n=65, d=8)' --set trials=1 --set plots=error -o "$WORK/r" >/dev/null
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'problems=gaussian(n=65, d=8)' --set trials=1 \
+        --set plots=error -o "$WORK/r" >/dev/null
     run bash -c 'ulimit -f 1; "$0" export "$1/r" --landmarks "$1/picks"' "$NYSBENCH" "$WORK"
     [ "$status" -ne 0 ]
     [ -d "$WORK/picks/instance-0" ]

@@ -3,22 +3,24 @@
 
 load helpers
 
-# What several tests read is made once: the plug-in `mine` of the template, early.c, and the two calls that wait 20 s for a
-# plug-in that hangs, which go on beside the other tests.
+# What several tests read is made once: the plug-in `mine` of the template, early.c, and the two calls that wait 20 s
+# for a plug-in that hangs, which go on beside the other tests.
 setup_file() {
     setup
     installed
     "$NYSBENCH" new strategy mine --out "$BATS_FILE_TMPDIR/mine" >/dev/null
     plugin "$BATS_FILE_TMPDIR/mine/mine.c" "$BATS_FILE_TMPDIR/mine.so"
-    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -shared -fPIC tests/cli/plugins/early.c -o "$BATS_FILE_TMPDIR/early.so"
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -shared -fPIC tests/cli/plugins/early.c \
+        -o "$BATS_FILE_TMPDIR/early.so"
     hanging begins 1 list --plugin "$BATS_FILE_TMPDIR/early.so"
-    hanging picks 3 select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --plugin "$BATS_FILE_TMPDIR/early.so" \
+    hanging picks 3 select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 \
+        --plugin "$BATS_FILE_TMPDIR/early.so" \
         --strategy early -m 3 -o "$BATS_FILE_TMPDIR/k.npy"
     teardown
 }
 
-# hanging NAME PLACE ARGUMENT...: the program in the background, where early.c hangs at PLACE; NAME.txt gets what it says,
-# NAME.status its exit status, NAME.pid the process that ends after both.
+# hanging NAME PLACE ARGUMENT...: the program in the background, where early.c hangs at PLACE; NAME.txt gets what it
+# says, NAME.status its exit status, NAME.pid the process that ends after both.
 hanging() {
     local name=$BATS_FILE_TMPDIR/$1
     (
@@ -154,7 +156,8 @@ not_random, streams: it declares that it is random, but the data are the same
 crashes, heads: killed by signal 11
 EOF
     for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
-    printf 'problems: other_shape\nstrategies: uniform\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    printf 'problems: other_shape\nstrategies: uniform\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' \
+        >"$WORK/c.yaml"
     while IFS='|' read -r name made; do # a run sees it before its first row
         run "$NYSBENCH" run "$WORK/c.yaml" --set "problems=$name" -q --plugin "$WORK/bad_kinds.so" -o "$WORK/r"
         expect_status 2
@@ -216,7 +219,8 @@ EOF
     [ "$(cut -c 3- commands)" = "make -C 'a folder'
 ./nysbench check 'a folder/mine.so'
 ./nysbench run --plugin 'a folder/mine.so' EXPERIMENT.yaml" ]
-    printf 'problems: gaussian(n=20, d=3)\nstrategies: mine\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' >EXPERIMENT.yaml
+    printf 'problems: gaussian(n=20, d=3)\nstrategies: mine\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' \
+        >EXPERIMENT.yaml
     run with_headers sh -e commands
     expect_status 0
     expect "0 of 9 checks failed"
@@ -352,7 +356,8 @@ EOF
     cd "$INSTALLED_TREE/usr/include/nysbench"
     find . -name '*.h' | sed 's|.*|#include "&"|' >"$WORK/all.c"
     gcc -I. -aux-info "$WORK/functions" -fsyntax-only "$WORK/all.c"
-    grep -oE '\bnb_[a-z_0-9]+ \(' <(grep -v '/\* /usr' "$WORK/functions" | sed 's|/\*.*\*/||; s/(\*/ /') | tr -d ' (' | sort -u >"$WORK/declared"
+    grep -oE '\bnb_[a-z_0-9]+ \(' <(grep -v '/\* /usr' "$WORK/functions" | sed 's|/\*.*\*/||; s/(\*/ /') | tr -d ' (' |
+        sort -u >"$WORK/declared"
     nm -D --defined-only "$NYSBENCH" | awk '{print $3}' | sort -u >"$WORK/exported"
     [ "$(wc -l <"$WORK/declared")" -gt 50 ]
     [ -z "$(comm -23 "$WORK/declared" "$WORK/exported")" ] || { comm -23 "$WORK/declared" "$WORK/exported"; return 1; }
@@ -363,14 +368,17 @@ EOF
     local header
     for header in $(find . -name '*.h'); do echo "#include \"$header\"" >"$WORK/$(tr / _ <<<"${header#./}").c"; done
     cc -std=c11 -I. -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$WORK"/*.h.c
-    printf '#include "%s"\n' strategy.h problems/problem.h kernels/kernel.h cores/core.h attentions/attention.h >"$WORK/kinds.c"
-    diff <(cc -std=c11 -I. -MM "$WORK/kinds.c" | tr ' ' '\n' | sed -n 's|^[.]/||; /[.]h$/p' | sort -u) <(find . -name '*.h' | cut -c3- | sort)
+    printf '#include "%s"\n' strategy.h problems/problem.h kernels/kernel.h cores/core.h \
+        attentions/attention.h >"$WORK/kinds.c"
+    diff <(cc -std=c11 -I. -MM "$WORK/kinds.c" | tr ' ' '\n' | sed -n 's|^[.]/||; /[.]h$/p' | sort -u) \
+        <(find . -name '*.h' | cut -c3- | sort)
     printf '#include "strategy.h"\nint f(const nb_scene *s);\nint f(const nb_scene *s) { return nb_scene_head(s)->n; }\n' >"$WORK/one.c"
     cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
     sed -i 's/nb_scene_head(s)->n/s->keep/' "$WORK/one.c"
     run cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
     expect "incomplete"
-    printf '#include "cores/core.h"\nint f(const nb_factors *s);\nint f(const nb_factors *s) { return s->m; }\n' >"$WORK/one.c"
+    printf '#include "cores/core.h"\nint f(const nb_factors *s);\nint f(const nb_factors *s) { return s->m; }\n' \
+        >"$WORK/one.c"
     run cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
     expect "incomplete"
 }
@@ -396,13 +404,16 @@ EOF
     expect_status 1
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote beyond the end"
-    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: the same seed gave other landmarks: of the queries, landmark 0 is one point, and then another" # of 2 points
+    # of 2 points
+    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: the same seed gave other landmarks: of the queries, landmark 0 is one point, and then another"
     expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: it changed its input"
     expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
     expect "FAIL hangs, picks: 1 token: not done after 1 s"
     expect "FAIL not_random, traits: 130 tokens: it is declared random, but picks the same in another trial: drop NB_RANDOM, or draw"
     expect "FAIL swallows, memory: 1 token: allocation"
-    for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do expect "PASS $good"; done
+    for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do
+        expect "PASS $good"
+    done
     # as wide as the terminal, with the same words
     COLUMNS=80 "$NYSBENCH" check "$WORK/bad.so" --timeout 1 >"$WORK/narrow" 2>&1 || [ $? -eq 1 ]
     sed -i 1d "$WORK/narrow" # the note on standard error is one line
@@ -420,7 +431,8 @@ EOF
     cp "$BATS_FILE_TMPDIR/early.so" "$WORK"
     local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check, traits_of, within or multiplications: " "early: calling its check, traits_of, within or multiplications: "
         "early: calling its ready: " "early_problem: calling its shape: " "early_core: calling its traits_of or cost: "
-        "" "early: calling its check, traits_of, within or multiplications: " "early_core: calling its traits_of or cost: ")
+        "" "early: calling its check, traits_of, within or multiplications: " \
+            "early_core: calling its traits_of or cost: ")
     for place in 1 2 3 4 5 6 8 9; do
         while IFS='|' read -r harm reason; do
             EARLY=$place HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
@@ -452,14 +464,16 @@ early_config() {
 @test "neither the program nor a worker loads a plug-in: calls and questions have processes of their own" {
     early_config
     local command main
-    for command in "plan $WORK/c.yaml" "run $WORK/c.yaml -q -j 1 --fresh -o $WORK/r" "run $WORK/c.yaml -q -j 2 --fresh -o $WORK/r" "check early" "list strategies"; do
+    for command in "plan $WORK/c.yaml" "run $WORK/c.yaml -q -j 1 --fresh -o $WORK/r" \
+        "run $WORK/c.yaml -q -j 2 --fresh -o $WORK/r" "check early" "list strategies"; do
         rm -f "$WORK/loads"
         LOADS=$WORK/loads "$NYSBENCH" $command --plugin "$WORK/early.so" >/dev/null 2>&1 3>&- &
         main=$!
         wait "$main"
         grep -q . "$WORK/loads"
         ! grep -q "^$main " "$WORK/loads" || { echo "loaded by the program: $command"; return 1; }
-        [[ $command != run* ]] || awk -v main="$main" '$2 != main { loaded[$1]; parent[$2] } END { for (p in parent) { workers++; if (p in loaded) exit 1 } exit !workers }' "$WORK/loads" || { echo "loaded by a worker: $command"; return 1; }
+        [[ $command != run* ]] || awk -v main="$main" \
+            '$2 != main { loaded[$1]; parent[$2] } END { for (p in parent) { workers++; if (p in loaded) exit 1 } exit !workers }' "$WORK/loads" || { echo "loaded by a worker: $command"; return 1; }
     done
 }
 
@@ -486,7 +500,8 @@ early_config() {
         for command in plan "run -q --timeout 1 -o $WORK/r"; do
             if [[ $harm == hang && $command == plan ]]; then continue; fi # it waits 20 s
             rm -f "$WORK/spared"
-            SPARED=$WORK/spared EARLY=1 HARM=$harm run timeout 15 "$NYSBENCH" $command "$WORK/c.yaml" --plugin "$WORK/early.so"
+            SPARED=$WORK/spared EARLY=1 HARM=$harm run timeout 15 "$NYSBENCH" $command "$WORK/c.yaml" \
+                --plugin "$WORK/early.so"
             expect_status 2
             expect "$WORK/early.so: early: calling its check, traits_of, within or multiplications: $reason"
         done
@@ -499,7 +514,8 @@ EOF
 
 @test "a plug-in that is made anew while a command runs ends it" {
     early_config
-    RENEWED=$WORK/early.so EARLY=1 HARM=renew run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+    RENEWED=$WORK/early.so EARLY=1 HARM=renew run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" \
+        -o "$WORK/r"
     expect_status 2
     expect "$WORK/early.so: is another file than when this command began; the same command uses the new one"
     "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
@@ -509,11 +525,13 @@ EOF
     printf 'problems: "gaussian(n=90, d=8)"\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 4\nplots: []\n' >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" -o "$WORK/r"
     for harm in abort "exit 0"; do
-        EARLY=11 HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
+        EARLY=11 HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/early.so" --fresh \
+            -o "$WORK/s"
         expect_status 0
         expect "rows: 16, 16 ok"
         [ "$(grep -c "^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early: calling its multiplications: \(killed by signal 6 (Aborted)\|it ended the program\)$" <<<"$output")" -eq 1 ]
-        [ "$(grep -c "^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_core: calling its cost: " <<<"$output")" -eq 1 ]
+        [ "$(grep -c "^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_core: calling its cost: " <<<"$output")" \
+            -eq 1 ]
     done
     EARLY=10 HARM=abort run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
     expect_status 0
@@ -528,10 +546,12 @@ EOF
 }
 
 @test "what a plug-in does before anything runs has the time of --timeout, and check tells what hangs, refuses or crashes" {
-    printf 'problems: early_problem\nstrategies: early\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    printf 'problems: early_problem\nstrategies: early\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' \
+        >"$WORK/c.yaml"
     local name place why
     hangs() { # NAME PLACE ARGUMENT...: in the background
-        EARLY=$2 HARM=hang timeout 15 "$NYSBENCH" "${@:3}" --plugin "$BATS_FILE_TMPDIR/early.so" >"$WORK/$1-$2.txt" 2>&1 3>&- &
+        EARLY=$2 HARM=hang timeout 15 "$NYSBENCH" "${@:3}" \
+            --plugin "$BATS_FILE_TMPDIR/early.so" >"$WORK/$1-$2.txt" 2>&1 3>&- &
     }
     for place in 1 2 3 4; do
         hangs early "$place" check early --timeout 1
@@ -561,8 +581,8 @@ EOF2
     expect "1 of 2 checks failed"
 }
 
-# wrong PAIRING STRATEGY: each "RUN|TIMEOUT|REASON" of $WORK/cases gives a failed row with that reason, beside one of STRATEGY
-# that is ok, and leaves no file.
+# wrong PAIRING STRATEGY: each "RUN|TIMEOUT|REASON" of $WORK/cases gives a failed row with that reason, beside one of
+# STRATEGY that is ok, and leaves no file.
 wrong() {
     mkdir "$WORK/tmp"
     py check_reason "$WORK" "$@"
@@ -625,7 +645,8 @@ for word in sys.argv[1:-1]:
     npy.save(name + "picks.npy", *kinds[kind])
 print("in", sys.argv[-1], file=sys.stderr)
 PY
-    local p="/usr/bin/python3 $WORK/p.py" allowed="allowed are query_picks.npy and key_picks.npy, or picks.npy alone, tokens that serve both sides"
+    local p="/usr/bin/python3 $WORK/p.py" \
+        allowed="allowed are query_picks.npy and key_picks.npy, or picks.npy alone, tokens that serve both sides"
     cat >"$WORK/cases" <<EOF
 $p|60|p.py: left no picks; $allowed: in .
 $p query_=tokens|60|p.py query_=tokens: left query_picks.npy; $allowed: in .
@@ -694,15 +715,18 @@ EOF
     "$NYSBENCH" run c.yaml -q -j 2 -o whole/r >/dev/null
     diff <(timeless r/rows.csv) <(timeless whole/r/rows.csv)
     for side in queries keys; do
-        "$NYSBENCH" select --head "$here/$head:1" --strategy 'command(run="/usr/bin/python3 both.py tokens")' --pairing both -m 5 --side $side -o $side.npy >/dev/null
+        "$NYSBENCH" select --head "$here/$head:1" --strategy 'command(run="/usr/bin/python3 both.py tokens")' \
+            --pairing both -m 5 --side $side -o $side.npy >/dev/null
     done
-    "$NYSBENCH" measure --head "$here/$head:1" --query-landmarks queries.npy --key-landmarks keys.npy --core iterative --json >given.json
+    "$NYSBENCH" measure --head "$here/$head:1" --query-landmarks queries.npy --key-landmarks keys.npy --core iterative \
+        --json >given.json
     tensor "$here/$head" q 1 q.npy
     tensor "$here/$head" k 1 k.npy
     py check_request
 }
 
-# picks OUT: a Python that needs nothing, leaves the first tokens, and writes into OUT, in the folder of the call, how it was called.
+# picks OUT: a Python that needs nothing, leaves the first tokens, and writes into OUT, in the folder of the call, how
+# it was called.
 picks() {
     cat <<EOF
 import json, os, struct, sys
@@ -785,7 +809,8 @@ mine.py|there is no program 'mine.py' in PATH; for one in the current folder, wr
 'open|'open: a quote is not closed
 |'': missing argument
 EOF
-    for words in "python3 -c 'import nope.py'" "sh -c 'cat nope.sh'" "mkdir -p x/y.py" "python3 $here/folder" "env -i python3 nope.py" "python3 -W ignore nope.py"; do
+    for words in "python3 -c 'import nope.py'" "sh -c 'cat nope.sh'" "mkdir -p x/y.py" "python3 $here/folder" \
+        "env -i python3 nope.py" "python3 -W ignore nope.py"; do
         with_command "$words"
         run "$NYSBENCH" plan c.yaml
         expect_status 0
@@ -802,7 +827,8 @@ EOF
 
 @test "command: a program ends with the run that started it" {
     mkdir "$WORK/tmp"
-    printf 'problems: gaussian(n=20, d=2)\nstrategies: %s\ncores: svd\nlandmarks: 3\n' "'command(run=\"sh -c \\\"exec sleep 33.3\\\"\")'" >"$WORK/c.yaml"
+    printf 'problems: gaussian(n=20, d=2)\nstrategies: %s\ncores: svd\nlandmarks: 3\n' \
+        "'command(run=\"sh -c \\\"exec sleep 33.3\\\"\")'" >"$WORK/c.yaml"
     TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r" >/dev/null 2>&1 3>&- &
     local id=$!
     until_true pgrep -f '^sleep 33[.]3$'
@@ -812,7 +838,8 @@ EOF
 
 @test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {
     local spec='command(run="/usr/bin/python3 experiments/plugins/farthest.py")'
-    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 --pairing independent --side keys -o "$WORK/k.npy" >/dev/null
+    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 \
+        --pairing independent --side keys -o "$WORK/k.npy" >/dev/null
     cp tests/support/npy.py "$WORK"
     cat >"$WORK/keep.py" <<'PY'
 import json, npy, os, shutil, sys
@@ -824,10 +851,12 @@ m = json.load(open("request.json"))["m"]
 dtype, (n, d), x = npy.load("points.npy")
 npy.save("picks.npy", dtype, (m, d), [number + 1 for number in x[:m * d]])
 PY
-    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/kept'\")" \
+    "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 \
+        --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/kept'\")" \
         -m 6 --pairing independent --side queries -o "$WORK/q.npy" >/dev/null
     for side in queries keys; do # by default the points are [q; k], and so are those that it leaves
-        "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/joint'\")" \
+        "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 \
+            --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/joint'\")" \
             -m 6 --side $side -o "$WORK/joint-$side.npy" >/dev/null
     done
     tensor experiments/data/vit_astronaut_n257_L6.safetensors k 1 "$WORK/keys.npy"
@@ -875,7 +904,8 @@ EOF
     timeless "$WORK/one/rows.csv" | sort >"$WORK/one.txt"
     [ "$(wc -l <"$WORK/one.txt")" -eq 3 ]
     [ -z "$(timeless "$WORK/two/rows.csv" | sort | comm -23 "$WORK/one.txt" -)" ]
-    # 0.113 to 0.139 against 0.42 to 0.64 over 12 trials: at most a third, so that half leaves room for other draws and rounding.
+    # 0.113 to 0.139 against 0.42 to 0.64 over 12 trials: at most a third, so that half leaves room for other draws and
+    # rounding.
     py check_errors "$WORK/two/rows.csv"
 }
 
@@ -884,7 +914,8 @@ EOF
     while IFS='|' read -r name where; do # setup_file has begun both
         timeout 300 tail --pid="$(cat "$BATS_FILE_TMPDIR/$name.pid")" -f /dev/null
         [ "$(cat "$BATS_FILE_TMPDIR/$name.status")" -eq 2 ]
-        grep -qF "${where}not done after 20 s" "$BATS_FILE_TMPDIR/$name.txt" || { cat "$BATS_FILE_TMPDIR/$name.txt"; return 1; }
+        grep -qF "${where}not done after 20 s" "$BATS_FILE_TMPDIR/$name.txt" || { cat "$BATS_FILE_TMPDIR/$name.txt"
+            return 1; }
     done <<EOF
 begins|early.so: cannot be loaded: 
 picks|early: calling its check, traits_of, within or multiplications: 
@@ -924,11 +955,13 @@ Y
     expect "five is too many"
     # Of a program that stays alive, with its question.
     rm -r "$WORK/kept"
-    NYSBENCH_KEEP="$WORK/kept" PYTHONPATH=$PWD/python run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform \
+    NYSBENCH_KEEP="$WORK/kept" PYTHONPATH=$PWD/python run "$NYSBENCH" measure \
+        --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform \
         --landmarks 4 --core "command(run=\"/usr/bin/python3 -m nysbench.serve $WORK/served.py\", serve=true)"
     expect "LookupError: not this"
     [ "$(cd "$WORK/kept"/call-* && echo *)" = "A.npy B.npy F.npy request.json" ]
-    /usr/bin/python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["do"] == "core"' "$WORK/kept"/call-*/request.json
+    /usr/bin/python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["do"] == "core"' \
+        "$WORK/kept"/call-*/request.json
     # Where it cannot be kept, the run says so and ends; without the variable nothing is kept.
     NYSBENCH_KEEP="$WORK/c.yaml/in" run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/other"
     expect_status 1

@@ -27,7 +27,8 @@ nap() { # FOLDER OPTION...
 
 # Standard error is a terminal for a program that pty.spawn starts.
 on_terminal() { # PROGRAM WORD...
-    TERM=xterm /usr/bin/python3 -SEc 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
+    TERM=xterm /usr/bin/python3 \
+        -SEc 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
 }
 
 nap_on_terminal() { # FOLDER OPTION...
@@ -98,7 +99,8 @@ on_screen() {
     shift
     while [ "$1" != -- ]; do options+=("$1"); shift; done
     shift
-    /usr/bin/python3 -SE tests/support/terminal.py "${options[@]}" -- "$NYSBENCH" run "$WORK/c.yaml" --jobs 2 -o "$WORK/$folder" "$@"
+    /usr/bin/python3 -SE tests/support/terminal.py "${options[@]}" -- "$NYSBENCH" run "$WORK/c.yaml" --jobs 2 \
+        -o "$WORK/$folder" "$@"
 }
 
 # screen OPTIONS... -- OPTIONS OF run...: status and output as of `run`.
@@ -118,7 +120,8 @@ at_end() {
     grep -qE '^\[[#.]+\] [0-9]+ %, [0-9]+ of 8 scenes, [0-9]+ of 16 rows.* (left|predicted)$' <<<"$output"
     [ "$(at_end | grep -c ' %, ')" -eq 1 ]
     at_end | grep -qE '^\[#+\] 100 %, 8 of 8 scenes, 16 of 16 rows, 8 failed, '
-    awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || 2 * near > NR }' "$WORK/drawn"
+    awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || 2 * near > NR }' \
+        "$WORK/drawn"
 }
 
 # one_bar ACTIONS...: whatever another size does to lines, there is one bar after Ctrl-C, nothing below it, and above it
@@ -127,7 +130,8 @@ one_bar() {
     local how pids=()
     slow 40 41 42 43 44 45 46 47
     for how in cuts rewraps breaks; do
-        "$NYSBENCH" run "$WORK/c.yaml" -q --only 'strategy=uniform, trial=0' -o "$WORK/$how" 2>/dev/null # its warnings are said
+        # its warnings are said
+        "$NYSBENCH" run "$WORK/c.yaml" -q --only 'strategy=uniform, trial=0' -o "$WORK/$how" 2>/dev/null
         on_screen $how --size 90x20 --resized $how "$@" --drawn 2 "type=^C" -- >"$WORK/$how.log" 2>&1 3>&- &
         pids+=($!)
     done
@@ -159,7 +163,8 @@ one_bar() {
 
 @test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {
     slow 40 41 42 43
-    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$PPID # the worker" "$WORK/slow.sh"
+    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$PPID # the worker" \
+        "$WORK/slow.sh"
     /usr/bin/python3 -SE "$(py_file)" hold_store "$WORK" 3>&- &
     local reader=$!
     screen --size 250x24 --seen "waiting for it" "touch=$WORK/told" --

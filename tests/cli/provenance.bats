@@ -367,14 +367,16 @@ nysbench: warning: /usr/bin/python3 -B invert.py: its rows are measured again if
 nysbench: warning: false: its rows are measured again if this command $rest
 nysbench: warning: /usr/bin/python3 -B pick.py: its rows are measured again if this command or the content of /usr/bin/python3, pick.py, helper.py $rest
 Y
-    # Neither the second time, with more rows, nor of what is only planned; of another program, another folder, a fresh run.
+    # Neither the second time, with more rows, nor of what is only planned; of another program, another folder, a fresh
+    # run.
     "$program" run c.yaml -q -o r --set trials=2 2>told || [ $? -eq 1 ]
     run said
     [ -z "$output" ]
     "$program" plan c.yaml -o other >told 2>&1
     run said
     [ -z "$output" ]
-    "$program" run c.yaml -q -o r --set 'strategies=[uniform, "command(run=\"/usr/bin/python3 pick.py\")"]' 2>told || [ $? -eq 1 ]
+    "$program" run c.yaml -q -o r --set 'strategies=[uniform, "command(run=\"/usr/bin/python3 pick.py\")"]' 2>told ||
+        [ $? -eq 1 ]
     [ "$(said | cut -d : -f 3)" = " /usr/bin/python3 pick.py" ]
     "$program" run c.yaml -q -o r --fresh 2>told || [ $? -eq 1 ]
     said | diff first -

@@ -37,7 +37,8 @@ copy_texts() {
 
 @test "a row is told from another one by the headings of a table" {
     copy_texts # the numbers of k-means at m = 8 in the row of farthest_point are there, but not in its row
-    sed -i 's/^| `farthest_point` | 0\.88 \[0\.85, 0\.92\]/| `farthest_point` | 0.66 [0.64, 0.69]/' "$WORK/docs/paper.md"
+    sed -i 's/^| `farthest_point` | 0\.88 \[0\.85, 0\.92\]/| `farthest_point` | 0.66 [0.64, 0.69]/' \
+        "$WORK/docs/paper.md"
     run check_numbers "$WORK"
     expect_status 1
     expect "docs/paper.md#how-surely: '0.66, 0.64, 0.69' (\`farthest_point\` | 0.66 [0.64, 0.69])"
@@ -57,7 +58,8 @@ copy_texts() {
 }
 
 @test "every file of results/published is in its LIST, and the other way round" {
-    diff <(sed -n 's/^\[\([a-z].*\.[a-z]*\)\]$/\1/p' results/published/LIST | sort) <(cd results/published && ls | grep -v LIST | sort)
+    diff <(sed -n 's/^\[\([a-z].*\.[a-z]*\)\]$/\1/p' results/published/LIST | sort) \
+        <(cd results/published && ls | grep -v LIST | sort)
 }
 
 @test "what LIST says is checked" {

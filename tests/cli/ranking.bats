@@ -35,8 +35,10 @@ check_tables() {
 @test "ranks and wins by model and over models, with tests, for people and as CSV" {
     drawn 8
     check_tables
-    for text in "all problems" "gaussian(n=48, d=4)" "smooth(n=48, d=4)" "Friedman's chi2" "Kendall's W" "critical difference" \
-        "Blocks of all models or problems pool their sources"; do tr '\n' ' ' <"$WORK/ranks.txt" | grep -qF "$text"; done
+    for text in "all problems" "gaussian(n=48, d=4)" "smooth(n=48, d=4)" "Friedman's chi2" "Kendall's W" \
+        "critical difference" \
+        "Blocks of all models or problems pool their sources"; do tr '\n' ' ' <"$WORK/ranks.txt" | grep -qF "$text"
+        done
     grep -qE '^  critical difference +0.83 +0.83$' "$WORK/ranks.txt"
     [ "$(grep -c '^  sources  *16  *16$' "$WORK/ranks.txt")" -eq 1 ]
     [ "$(grep -c '^  sources  *8  *8$' "$WORK/ranks.txt")" -eq 2 ]
@@ -160,7 +162,8 @@ plots: [ratio, ranks]
 Y
     measure
     cd "$WORK/r/plots"
-    for name in ratio_iterative "ratio_svd_rcond_0.1" ranks_iterative__all_problems "ranks_svd_rcond_0.1___smooth_n_48__d_4"; do
+    for name in ratio_iterative "ratio_svd_rcond_0.1" ranks_iterative__all_problems \
+        "ranks_svd_rcond_0.1___smooth_n_48__d_4"; do
         [ -s "$name.gp" ] && [ -s "$name.dat" ]
         if command -v gnuplot >/dev/null; then [ -s "$name.png" ] && [ -s "$name.svg" ]; fi
     done

@@ -23,7 +23,8 @@ Y
 # The run of experiment in $WORK/r, with further options; without any, a copy of one and the same.
 measure() {
     experiment
-    if [ $# -eq 0 ]; then cp -r "$BATS_FILE_TMPDIR/c" "$WORK/r"; else "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" "$@"; fi
+    if [ $# -eq 0 ]; then cp -r "$BATS_FILE_TMPDIR/c" "$WORK/r"
+        else "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" "$@"; fi
 }
 
 setup_file() {
@@ -128,7 +129,8 @@ Y
 
 # The figures of the report of $WORK/r, in its order.
 figures() {
-    "$NYSBENCH" report "$WORK/r" --format markdown -o - | sed -n 's|^!\[.*](.*/\([a-z_]*\)_[^/]*[.]svg)$|\1|p' | uniq | tr '\n' ' '
+    "$NYSBENCH" report "$WORK/r" --format markdown -o - | sed -n 's|^!\[.*](.*/\([a-z_]*\)_[^/]*[.]svg)$|\1|p' | uniq |
+        tr '\n' ' '
 }
 
 @test "figures: ratio, error, forest first, or as the config names them; of cores only where there are two, or by name" {
@@ -146,7 +148,8 @@ figures() {
     rm -r "$WORK/r"
     measure --set 'cores=[iterative, svd]' --set plots=[]
     "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
-    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cores cost cutoff error forest ranks ratio ratio_by_core svd_vs_iterative " ]
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = \
+        "cores cost cutoff error forest ranks ratio ratio_by_core svd_vs_iterative " ]
 }
 
 @test "several runs: a table of all, a part for each, ids and colours that do not clash" {
@@ -226,7 +229,8 @@ Y
     texts 5
     expect_caveat 'In 1 line of the comparison a method is better than the baseline on one head and worse on another: see the warnings there\.'
     "$NYSBENCH" report "$WORK/r" >/dev/null
-    grep -qE '^WARNING: heads differ: segment.*_means: 0\.[0-9]+ .*on head 0, 1\.[0-9]+ .* on head 1\.$' "$WORK/r/report.md"
+    grep -qE '^WARNING: heads differ: segment.*_means: 0\.[0-9]+ .*on head 0, 1\.[0-9]+ .* on head 1\.$' \
+        "$WORK/r/report.md"
     run "$NYSBENCH" compare "$WORK/r" --baseline all
     expect "WARNING: heads differ: segment_means over uniform: 0."
     store "DELETE FROM results WHERE trial > 1 AND strategy LIKE 'uniform%'"
@@ -277,13 +281,15 @@ rounds: 2
 plots: []
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    store "UPDATE results SET reason = NULL; DELETE FROM meta WHERE key = 'predicted'" # the load, and what depends on it
+    # the load, and what depends on it
+    store "UPDATE results SET reason = NULL; DELETE FROM meta WHERE key = 'predicted'"
     run caveats
     [ "$output" = "None found." ]
     store "UPDATE results SET peak_bytes = NULL WHERE trial < 2"
     expect_caveat '4 of 12 rows have no peak.*_bytes: the system did not tell what memory they took\.'
     store "UPDATE results SET peak_bytes = 6e9; UPDATE manifests SET text = replace(text, '\"memory_mib\": ', '\"memory_mib\": 10000, \"was\": ')"
-    expect_caveat 'Memory was short: a row took up to 5722 MiB \(column peak.*_bytes\) of the 10000 MiB that the machine has, .*'
+    expect_caveat \
+        'Memory was short: a row took up to 5722 MiB \(column peak.*_bytes\) of the 10000 MiB that the machine has, .*'
     store "UPDATE results SET peak_bytes = 5e9"
     run caveats
     [ "$output" = "None found." ]
@@ -295,7 +301,8 @@ Y
     run caveats
     [ "$output" = "None found." ]
     store "UPDATE results SET error = 0.01 WHERE strategy LIKE 'leverage%'"
-    expect_caveat 'An oracle is in the lead: leverage, oracle has the least error most often, in 16 of 16 comparisons\..*'
+    expect_caveat \
+        'An oracle is in the lead: leverage, oracle has the least error most often, in 16 of 16 comparisons\..*'
 }
 
 @test "caveat: errors that are rounding noise" {
@@ -307,7 +314,8 @@ Y
 @test "caveat: no better than equal weights" {
     measure
     store "UPDATE results SET baseline_mean = error WHERE strategy LIKE 'uniform%' AND trial < 5"
-    expect_caveat 'Mostly no better than equal weights for all tokens \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
+    expect_caveat \
+        'Mostly no better than equal weights for all tokens \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
     store "UPDATE results SET baseline_mean = 2"
     run caveats
     [ "$output" = "None found." ]
@@ -338,7 +346,8 @@ Y
     measure
     store "UPDATE meta SET value = NULL WHERE key = 'predicted'"
     # A row that takes half a second on any machine.
-    PYTHONPATH=tests/support PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c 'import npy, sys; npy.save(sys.argv[1], "<i8", (3,), range(3))' "$WORK/picks.npy"
+    PYTHONPATH=tests/support PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 \
+        -c 'import npy, sys; npy.save(sys.argv[1], "<i8", (3,), range(3))' "$WORK/picks.npy"
     config <<Y
 problems: gaussian(n=20, d=2)
 strategies: 'command(run="sh -c \"sleep 0.6; cp $WORK/picks.npy picks.npy\"")'

@@ -60,7 +60,8 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
     run "$WORK/other" run "${small[@]}" -o "$WORK/r"
     expect_status 0
     "$WORK/other" run "${small[@]}" --set trials=3 -o "$WORK/r" --mixed >"$WORK/out"
-    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set "metrics=[error]" --set "problems=gaussian(n=20, d=4)" --set trials=3 -o "$WORK/r" >"$WORK/out"
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set "metrics=[error]" \
+        --set "problems=gaussian(n=20, d=4)" --set trials=3 -o "$WORK/r" >"$WORK/out"
     grep -q "^Note: these rows come from 2 builds: 64 of .* (executable $ours; .*), 32 of .* (executable $theirs; .*); " "$WORK/out"
     [ "$(manifests)" = "64 0, 32 0" ]
     run "$NYSBENCH" info "$WORK/r"
@@ -173,7 +174,8 @@ Y
 
 # A run that sleeps in each trial, of two rows, and cannot end before the test ends it.
 long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)"
-    --set "strategies=[uniform, naps(ms=40)]" --set landmarks=8 --set factors=cur --set cores=svd --set "metrics=[error]" --set "plots=[]")
+    --set "strategies=[uniform, naps(ms=40)]" --set landmarks=8 --set factors=cur --set cores=svd \
+        --set "metrics=[error]" --set "plots=[]")
 
 count_done() {
     local told
@@ -239,7 +241,8 @@ got_somewhere() {
     run bash -c 'ulimit -f 20; exec "$@"' - "$NYSBENCH" run "${big[@]}" -o "$WORK/new"
     expect_status 1
     expect "nysbench: error: $WORK/new/results.sqlite: creating the tables: "
-    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 4 -o /dev/full
+    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 4 \
+        -o /dev/full
     expect_status 1
     expect "nysbench: error: /dev/full: cannot be written: No space left on device"
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
@@ -322,7 +325,8 @@ got_somewhere() {
 
 @test "a store of another version is refused by all that read it, and stays as it is" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
-    /usr/bin/python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 3")' "$WORK/r/results.sqlite"
+    /usr/bin/python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 3")' \
+        "$WORK/r/results.sqlite"
     before=$(state)
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         run "$NYSBENCH" $command "$WORK/r"
@@ -351,7 +355,8 @@ got_somewhere() {
     run "$NYSBENCH" run "${small[@]}" -o "$WORK/r" --fresh
     expect_status 0
     cmp "$bad" "$WORK"/r/results.sqlite.*.old
-    cmp <(timeless "$WORK/r/rows.csv") <("$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null; timeless "$WORK/whole/rows.csv")
+    cmp <(timeless "$WORK/r/rows.csv") <("$NYSBENCH" run "${small[@]}" \
+        -o "$WORK/whole" >/dev/null; timeless "$WORK/whole/rows.csv")
 }
 
 @test "two runs on one folder: the second is refused, --fresh too, and on another machine too" {
@@ -458,7 +463,8 @@ version_of() {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
     for given in NULL "'done'"; do
         /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE results SET status = " + sys.argv[2] + " WHERE rowid = 1"); db.commit()' "$WORK/r/results.sqlite" "$given"
-        for command in "status $WORK/r" "merge $WORK/m $WORK/r" "run experiments/00-smoke.yaml -q --set plots=[] --set trials=1 -o $WORK/r"; do
+        for command in "status $WORK/r" "merge $WORK/m $WORK/r" \
+            "run experiments/00-smoke.yaml -q --set plots=[] --set trials=1 -o $WORK/r"; do
             run "$NYSBENCH" $command
             expect_status 2
             expect "results.sqlite: a row has the status ${given//\'/}; allowed are ok, skipped, diverged, failed, timeout, crashed, planned: something else has written into the store"

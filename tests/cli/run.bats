@@ -8,7 +8,8 @@ setup_file() {
 }
 
 # A run of one worker that sleeps for so long that it cannot end before the test ends it.
-long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trials=200 --set "problems=gaussian(n=60, d=16)"
+long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trials=200 \
+    --set "problems=gaussian(n=60, d=16)"
     --set "strategies=[uniform, naps(ms=40)]" --set plots=[] -q)
 
 @test "the smoke experiment: every file, every row, exit status 0" {
@@ -17,7 +18,8 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trial
     expect "rows: 184, 140 ok, 44 skipped"
     expect "skipped: 44 rows: cur takes rows and columns of S, so it needs tokens"
     expect "error by strategy, divided by that of uniform"
-    for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv plots/error_svd_rcond_1e-15.svg plots/error_svd_rcond_1e-15.png \
+    for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv plots/error_svd_rcond_1e-15.svg \
+        plots/error_svd_rcond_1e-15.png \
         plots/error_iterative.svg plots/svd_vs_iterative_iterative.png; do
         [ -s "$WORK/r/$f" ] || { echo "$f is missing"; return 1; }
     done
@@ -124,8 +126,10 @@ rows_are() {
     run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" \
         --set "problems=heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)"
     expect_status 0
-    grep -q "segment_means,8,joint,nystromformer,.*,skipped,under a causal mask a mean of tokens would see the future" "$WORK/r/rows.csv"
-    grep -q "uniform(strided=false),8,joint,nystromformer,.*,skipped,under a causal mask a query before" "$WORK/r/rows.csv"
+    grep -q "segment_means,8,joint,nystromformer,.*,skipped,under a causal mask a mean of tokens would see the future" \
+        "$WORK/r/rows.csv"
+    grep -q "uniform(strided=false),8,joint,nystromformer,.*,skipped,under a causal mask a query before" \
+        "$WORK/r/rows.csv"
     grep -q "uniform(strided=false),8,joint,cur,.*,ok," "$WORK/r/rows.csv"
 }
 
@@ -322,7 +326,8 @@ Y
 }
 
 @test "sampled rows: estimates with standard errors, nothing that needs all of S, the same again" {
-    "$NYSBENCH" run experiments/00-smoke.yaml --set rows="sample(40)" -q -o "$WORK/r"; "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
+    "$NYSBENCH" run experiments/00-smoke.yaml --set rows="sample(40)" -q -o "$WORK/r"
+        "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
     grep -q "^gaussian(n=65, d=8), rows: sample(40)$" "$WORK/table"
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set rows="sample(40)" --jobs 1 -o "$WORK/again"
     [ "$(timeless "$WORK/r/rows.csv")" = "$(timeless "$WORK/again/rows.csv")" ]
@@ -331,7 +336,8 @@ Y
 
 @test "the store's view run has the rows of rows.csv: same columns, same order, but for labels, also after other rows" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r"
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set 'strategies=[kmeans, uniform]' --set landmarks=[8,4] -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set 'strategies=[kmeans, uniform]' \
+        --set landmarks=[8,4] -o "$WORK/r"
     py check_view "$WORK/r"
 }
 

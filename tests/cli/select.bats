@@ -25,20 +25,23 @@ EOF
     run "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o "$WORK/a.npy"
     expect_status 0
     expect "uniform: 5 tokens from 257 queries of dimension 64; pairing joint, seed 3, trial 0"
-    tokens=$(/usr/bin/python3 -c 'import numpy, sys; a = numpy.load(sys.argv[1]); assert a.dtype == numpy.int64; print(*a)' "$WORK/a.npy")
+    tokens=$(/usr/bin/python3 \
+        -c 'import numpy, sys; a = numpy.load(sys.argv[1]); assert a.dtype == numpy.int64; print(*a)' "$WORK/a.npy")
     [ "${lines[1]}" = "$tokens" ]
     "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o - 2>"$WORK/told" | cmp - "$WORK/a.npy"
     grep -q "5 tokens" "$WORK/told"
     "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o - 2>/dev/null |
         "$NYSBENCH" measure --head $HEAD:1 --key-landmarks - --core svd --metrics error --json >"$WORK/piped"
-    "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5 --seed 3 --core svd --metrics error --json >"$WORK/direct"
+    "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5 --seed 3 --core svd --metrics error \
+        --json >"$WORK/direct"
     [ "$(grep -oE '"error": [0-9.e-]+' "$WORK/piped")" = "$(grep -oE '"error": [0-9.e-]+' "$WORK/direct")" ]
     run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5
     expect_status 0
     expect "error_subspace"
     expect "head 1, n = 257, d = 64, softmax"$'\n'"uniform, m = 5, pairing" # labels, not all options
     for core in svd iterative; do grep -q "^  $core  *ok " <<<"$output"; done
-    [ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 3 -path '*/nysbench-*/*/standard-input.npy' -user "$(id -un)" -newer "$WORK/a.npy" -print 2>/dev/null)" ]
+    [ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 3 -path '*/nysbench-*/*/standard-input.npy' -user "$(id -un)" \
+        -newer "$WORK/a.npy" -print 2>/dev/null)" ]
 }
 
 @test "mistakes name the option or file, what came and what is allowed" {
@@ -58,18 +61,23 @@ EOF
     mistake "--factors: 'cru' is unknown; did you mean 'cur'?" --head $HEAD:1 --strategy uniform -m 3 --factors cru
     mistake "--metrics: 'eror' is unknown; did you mean 'error'?" --head $HEAD:1 --strategy uniform -m 3 --metrics eror
     mistake "not both" --head $HEAD:1 --strategy uniform -m 3 --key-landmarks "$WORK/few.npy"
-    /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.array([1, 2**63], numpy.uint64))' "$WORK/huge.npy"
-    mistake "nysbench: error: $WORK/huge.npy: 9223372036854775808 does not fit a signed 64-bit integer" --head $HEAD:1 --key-landmarks "$WORK/huge.npy"
+    /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.array([1, 2**63], numpy.uint64))' \
+        "$WORK/huge.npy"
+    mistake "nysbench: error: $WORK/huge.npy: 9223372036854775808 does not fit a signed 64-bit integer" --head $HEAD:1 \
+        --key-landmarks "$WORK/huge.npy"
     mistake "points.npy: floats of shape (3, 64); allowed are integers of shape (m,), tokens from 0 to 256, with 1 <= m <= n; points need a file for each side" --head $HEAD:1 --key-landmarks "$WORK/points.npy"
     mistake "wide.npy: floats of shape (3, 5); allowed are integers of shape (m,), tokens from 0 to 256, or floats of shape (m, 64), points, with 1 <= m <= n" --head $HEAD:1 --key-landmarks "$WORK/wide.npy" --query-landmarks "$WORK/points.npy"
     mistake "nan.npy: NaN or Inf" --head $HEAD:1 --key-landmarks "$WORK/nan.npy" --query-landmarks "$WORK/points.npy"
     mistake "range.npy: landmark 1 is token 257, allowed are 0 to 256" --head $HEAD:1 --key-landmarks "$WORK/range.npy"
     mistake "twice.npy: landmarks 0 and 1 are both token 5" --head $HEAD:1 --key-landmarks "$WORK/twice.npy"
-    (cd "$WORK" && cp twice.npy landmarks && run "$NYSBENCH" measure --head "$OLDPWD/$HEAD:1" --key-landmarks landmarks &&
+    (cd "$WORK" && cp twice.npy landmarks && run "$NYSBENCH" measure --head "$OLDPWD/$HEAD:1" \
+        --key-landmarks landmarks &&
         expect "nysbench: error: landmarks: landmarks 0 and 1 are both token 5")
     mistake "none.npy: integers of shape (0,)" --head $HEAD:1 --key-landmarks "$WORK/none.npy"
-    mistake "more.npy: 4 landmarks, $WORK/few.npy: 3" --head $HEAD:1 --query-landmarks "$WORK/more.npy" --key-landmarks "$WORK/few.npy"
-    mistake "few.npy: tokens, $WORK/points.npy: points" --head $HEAD:1 --query-landmarks "$WORK/few.npy" --key-landmarks "$WORK/points.npy"
+    mistake "more.npy: 4 landmarks, $WORK/few.npy: 3" --head $HEAD:1 --query-landmarks "$WORK/more.npy" \
+        --key-landmarks "$WORK/few.npy"
+    mistake "few.npy: tokens, $WORK/points.npy: points" --head $HEAD:1 --query-landmarks "$WORK/few.npy" \
+        --key-landmarks "$WORK/points.npy"
     mistake "cannot both be standard input" --head $HEAD:1 --query-landmarks - --key-landmarks -
     run "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 3 --side values -o "$WORK/x.npy"
     expect_status 2
@@ -97,18 +105,22 @@ EOF
 
 @test "measure tells why a row has no result below the table, once, and of which cores if not of all" {
     local reason='sh -c "echo why >&2; exit 3": exit status 3: why'
-    run "$NYSBENCH" measure --head $HEAD:1 --strategy 'command(run="sh -c \"echo why >&2; exit 3\"")' -m 4 --core svd --core gcv
+    run "$NYSBENCH" measure --head $HEAD:1 --strategy 'command(run="sh -c \"echo why >&2; exit 3\"")' -m 4 --core svd \
+        --core gcv
     expect_status 1
     [ "${lines[-1]}" = "failed: $reason" ]
     [ "$(grep -c "exit status 3" <<<"$output")" -eq 1 ]
-    run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 8 --core 'iterative(steps=60, scale=0.01, start=given)' --core svd --metrics error
+    run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 8 \
+        --core 'iterative(steps=60, scale=0.01, start=given)' --core svd --metrics error
     expect_status 1
     expect $'\niterative(steps=60, start=given, scale=0.01): diverged: X_0 lies outside'
 }
 
 @test "measure tells once which cores are worse than the constant matrix; a bare svd is not" {
-    run "$NYSBENCH" measure --head experiments/data/smollm2_opticks_n1024_L15.safetensors:0 --causal false --strategy uniform -m 32 --draws shared \
-        --core 'svd(rcond=machine)' --core svd --core truncated_qr --core tikhonov --core iterative --core 'svd(rcond=1e-9)' --metrics error
+    run "$NYSBENCH" measure --head experiments/data/smollm2_opticks_n1024_L15.safetensors:0 --causal false \
+        --strategy uniform -m 32 --draws shared \
+        --core 'svd(rcond=machine)' --core svd --core truncated_qr --core tikhonov --core iterative \
+        --core 'svd(rcond=1e-9)' --metrics error
     expect_status 0
     expect "warning: error is not below that of the constant matrix (baseline_mean) with core svd(rcond=machine), svd(rcond=1e-09)"
     [ "$(grep -c warning <<<"$output")" -eq 1 ]

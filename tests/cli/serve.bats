@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Programs that stay alive and make all picks of a worker: command(run="...", serve=true). Most rows ask picker.c, a
-# program in C that does as it is told and starts in 1 ms; a few start the real nysbench.serve. What nysbench.serve says of
-# a wrong function is in tests/python/test_serve.py, what a program's end does to its questions in
+# program in C that does as it is told and starts in 1 ms; a few start the real nysbench.serve. What nysbench.serve says
+# of a wrong function is in tests/python/test_serve.py, what a program's end does to its questions in
 # tests/unit/test_server.c.
 
 load helpers
@@ -123,7 +123,8 @@ EOF
         sed -i 's/serve=true/serve=true, start=0.3/' c.yaml
         TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
         expect_status 2
-        expect "c.yaml: command: run = ./picker $how: $([ $how = silent ] && echo 'not ready after 0.3 s' || echo 'exit status 3')"
+        expect "c.yaml: command: run = ./picker $how: $([ $how = silent ] && echo 'not ready after 0.3 s' || echo \
+            'exit status 3')"
     done
     echo "$SERVE mine.py nope|60|" >cases
     echo 'import nysbench' >mine.py
@@ -292,7 +293,8 @@ PY
     local python where spec
     while IFS='|' read -r python where; do
         spec="command(run=\"$python -m nysbench.serve 'my strategy.py' first\", serve=true)"
-        run env PYTHONPATH="$PYTHONPATH:/usr/lib/python3/dist-packages" "$NYSBENCH" select --head "$HEAD:1" --strategy "$spec" -m 3 -o k.npy
+        run env PYTHONPATH="$PYTHONPATH:/usr/lib/python3/dist-packages" "$NYSBENCH" select --head "$HEAD:1" \
+            --strategy "$spec" -m 3 -o k.npy
         expect_status 0
         [ "$(cat told)" = "$where" ] || { cat told; return 1; }
         rm told
@@ -371,8 +373,11 @@ EOF
 
 @test "serve: the examples pick as farthest.py does, and where a file is missing the one in Perl says so" {
     local run
-    for run in "/usr/bin/python3 experiments/plugins/farthest.py\"" "$SERVE experiments/plugins/farthest_served.py\", serve=true" "perl experiments/plugins/farthest.pl\", serve=true"; do
-        "$NYSBENCH" select --head "$HEAD:1" --strategy "command(run=\"$run, deterministic=true)" -m 6 --side keys -o "$WORK/k.npy" >/dev/null
+    for run in "/usr/bin/python3 experiments/plugins/farthest.py\"" \
+        "$SERVE experiments/plugins/farthest_served.py\", serve=true" \
+        "perl experiments/plugins/farthest.pl\", serve=true"; do
+        "$NYSBENCH" select --head "$HEAD:1" --strategy "command(run=\"$run, deterministic=true)" -m 6 --side keys \
+            -o "$WORK/k.npy" >/dev/null
         tail -c 48 "$WORK/k.npy" | od -An -v -td8 -w48 >>"$WORK/tokens"
     done
     [ "$(wc -l <"$WORK/tokens")" -eq 3 ]
@@ -390,13 +395,15 @@ EOF
     local how before after
     for how in slow queued; do
         read -r before _ </proc/uptime
-        "$NYSBENCH" measure --head "$HEAD:1" --strategy "command(run=\"./picker $how\", serve=true)" -m 4 --core svd --metrics error --json >row.json
+        "$NYSBENCH" measure --head "$HEAD:1" --strategy "command(run=\"./picker $how\", serve=true)" -m 4 --core svd \
+            --metrics error --json >row.json
         read -r after _ </proc/uptime
         # that takes 2 s, so that a pick has the rest of the time at most: true on any machine, however busy
         /usr/bin/python3 -c 'import json, sys; s = json.load(open("row.json"))["select_s"]; all_s = float(sys.argv[2]) - float(sys.argv[1]); assert 0 < s < all_s - 2 + 0.02, (s, all_s)' "$before" "$after"
     done
     # a program cannot have waited longer than its answer took: what is left is the files, which take some time
-    "$NYSBENCH" measure --head "$HEAD:1" --strategy 'command(run="./picker patient", serve=true)' -m 4 --core svd --metrics error --json >row.json
+    "$NYSBENCH" measure --head "$HEAD:1" --strategy 'command(run="./picker patient", serve=true)' -m 4 --core svd \
+        --metrics error --json >row.json
     /usr/bin/python3 -c 'import json; s = json.load(open("row.json"))["select_s"]; assert 0 < s < 10, s'
 }
 
@@ -426,7 +433,9 @@ PY
     while IFS='|' read -r run pairings calls why; do
         run "$NYSBENCH" check "command(run=\"$run)" --timeout 600
         expect_status 0
-        for pairing in $pairings; do [[ "$output" == *"SKIP command(run="*", pairing $pairing: it refuses: "*"$why"* ]]; done
+        for pairing in $pairings; do
+            [[ "$output" == *"SKIP command(run="*", pairing $pairing: it refuses: "*"$why"* ]]
+        done
         [[ "$output" == *", picks: "*"; $calls calls"* ]]
         [[ "$output" =~ ", memory: nothing leaks when an allocation fails; "[0-9]+ ]]
         expect "0 of 5 checks failed"
@@ -444,7 +453,8 @@ EOF
 
 @test "serve: a function of keys is checked with the pairings that have them, and compared with strategies that see keys too" {
     enter
-    printf 'import nysbench\n\n\n@nysbench.strategy\ndef last(keys, m):\n    return keys[:, 0].argsort()[-m:]\n' >mine.py
+    printf 'import nysbench\n\n\n@nysbench.strategy\ndef last(keys, m):\n    return keys[:, 0].argsort()[-m:]\n' \
+        >mine.py
     run "$NYSBENCH" check "command(run=\"$SERVE mine.py last\", serve=true, deterministic=true)" --timeout 600
     expect_status 0
     for pairing in independent queries shared_queries; do expect ", pairing $pairing: it refuses: "; done

@@ -3,7 +3,8 @@
 
 load helpers
 
-small=(experiments/00-smoke.yaml -q --set 'problems=["gaussian(n=[30, 65], d=8)", "clusters(n=64, d=8, count=4)"]' --set "metrics=[error]"
+small=(experiments/00-smoke.yaml -q --set 'problems=["gaussian(n=[30, 65], d=8)", "clusters(n=64, d=8, count=4)"]' \
+    --set "metrics=[error]"
     --set "plots=[]" --set "strategies=[uniform, kmeans]")
 
 # A whole run and the two halves of it, for all tests that begin with them.
@@ -241,7 +242,8 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
 
 @test "a row that failed in a shard is a failed row of the merged run" {
     take r
-    sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE $one_row"
+    sql "$WORK/r/shards/2-of-2" \
+        "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE $one_row"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 1
     expect "1 failed"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The experiments that come with the program, and their heads, from any folder: experiments/NAME is the program's own where
+# The experiments that come with the program, and their heads, from any folder: experiments/NAME is the program's own
+# where
 # there is none of that name.
 
 load helpers
@@ -73,10 +74,12 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     folder=$(sed -n 's/^experiments  *//p' <<<"$output")
     cmp experiments/00-smoke.yaml "$folder/00-smoke.yaml"
     [ "${folder#/}" != "$folder" ]
-    "$NYSBENCH" info --json | /usr/bin/python3 -c 'import json, sys; assert json.load(sys.stdin)["experiments"] == sys.argv[1]' "$folder"
+    "$NYSBENCH" info --json | /usr/bin/python3 \
+        -c 'import json, sys; assert json.load(sys.stdin)["experiments"] == sys.argv[1]' "$folder"
 }
 
-# attentions_of EXPERIMENT N: those of its block of N tokens that have a share of the multiplications, without the oracles.
+# attentions_of EXPERIMENT N: those of its block of N tokens that have a share of the multiplications, without the
+# oracles.
 attentions_of() {
     awk -v n="$2" '/problems:/ { on = $0 ~ "(max_n=|serve.py smollm2-)" n "[^0-9]" } /^claims:/ { on = 0 }
         on && /^ +- / && !/problems:|streamed|block_sparse|nystrom/' "experiments/$1.yaml" | sed 's/^ *- //; s/.*/"&"/' | paste -sd,
@@ -100,7 +103,8 @@ problems: "heads(file=$WORK/heads, max_n=$n, causal=true)"
 attentions: [streamed, $(attentions_of "$name" "$n")]
 EOF
         "$NYSBENCH" run "$WORK/$name-$n.yaml" -q -o "$WORK/$name-$n" >/dev/null
-        run "$NYSBENCH" sql "$WORK/$name-$n" "WITH exact AS (SELECT flops AS f FROM run WHERE attention_label = 'streamed'),
+        run "$NYSBENCH" sql "$WORK/$name-$n" \
+            "WITH exact AS (SELECT flops AS f FROM run WHERE attention_label = 'streamed'),
             part AS (SELECT f / flops AS s FROM run, exact WHERE attention_label <> 'streamed'),
             share AS (SELECT s, CASE WHEN s < 6 THEN 4 WHEN s < 11 THEN 8 ELSE 16 END AS of FROM part)
             SELECT group_concat(of, ' ') AS shares FROM (SELECT of FROM share GROUP BY of HAVING min(s) > 0.95 * max(s) AND count(*) > 2 ORDER BY of)" --format csv

@@ -19,7 +19,8 @@ measured() { # OPTIONS...
     measured --set trials=1 --set cores=iterative --set strategies=uniform --set \
         "problems=heads(file=[${file}_camera_n257_L6.safetensors, ${file}_grass_n257_L6.safetensors], head=0, max_n=[32, 64])"
     "$NYSBENCH" sql "$WORK/r" 'SELECT title FROM panel ORDER BY id' --format csv |
-        diff - <(printf '%s\n' title '"ViT-S/14 layer 6, 2 sources, n = 32, max_n = 32"' '"ViT-S/14 layer 6, 2 sources, n = 64, max_n = 64"')
+        diff - <(printf '%s\n' title '"ViT-S/14 layer 6, 2 sources, n = 32, max_n = 32"' \
+            '"ViT-S/14 layer 6, 2 sources, n = 64, max_n = 64"')
 }
 
 # Linear interpolation as NumPy has it; order statistics of the sources' medians, of which the outermost two leave
@@ -35,7 +36,8 @@ measured() { # OPTIONS...
 
 @test "a list of lists has the quantiles of all their values" {
     measured --only problem=gaussian
-    run "$NYSBENCH" sql "$WORK/r" "WITH one AS (SELECT list(error) AS x, count(error) AS n FROM run GROUP BY strategy_id, core_id)
+    run "$NYSBENCH" sql "$WORK/r" \
+        "WITH one AS (SELECT list(error) AS x, count(error) AS n FROM run GROUP BY strategy_id, core_id)
         SELECT (SELECT median(error) FROM run) = (SELECT median(x) FROM one) AS medians,
             (SELECT quantile(error, 0.9) FROM run) = (SELECT quantile(x, 0.9) FROM one) AS quantiles,
             (SELECT count(error) FROM run) - (SELECT size(list(x)) FROM one) AS missing, count(*) > 3 AS several,
@@ -75,7 +77,8 @@ END
     measured --set problems='["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, max_n=48)"]' \
         --set trials=3 --set strategies='[segment_means, uniform]' --set landmarks='[4, 8]' \
         --set cores='[iterative, "fitted(rows=8)"]'
-    "$NYSBENCH" sql "$WORK/r" "SELECT c.landmarks, c.trial, core.spec AS core, o.error FROM choice AS c JOIN outcome AS o
+    "$NYSBENCH" sql "$WORK/r" \
+        "SELECT c.landmarks, c.trial, core.spec AS core, o.error FROM choice AS c JOIN outcome AS o
         ON o.choice_id = c.id JOIN core ON core.id = o.core_id ORDER BY 1, 2, 3, 4" -f csv >"$WORK/choices"
     py check_choices "$WORK/r/rows.csv" "$WORK/choices"
 }
@@ -95,9 +98,11 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
     close "$(ask "WITH v (x, y) AS (VALUES (0, 1), (1, 3), (2, 4), (3, 8), (NULL, 1), (7, NULL))
         SELECT center(slope(x, y)), low(slope(x, y)), center(spearman(x, y)), center(spearman(-x, y)) FROM v")" \
         "2.2,$(/usr/bin/python3 -c 'print(2.2 - 4.302652729911275 * (1.8 / 2 / 5)**0.5)'),1,-1"
-    close "$(ask "WITH v (x, a, b) AS (VALUES (8, 1, 2), (1, 4, 1), (2, 2, 1)) SELECT crossing(x, a, b), crossing(x, b, a),
+    close "$(ask \
+        "WITH v (x, a, b) AS (VALUES (8, 1, 2), (1, 4, 1), (2, 2, 1)) SELECT crossing(x, a, b), crossing(x, b, a),
         crossing(x, a, 9) FROM v")" "4,,1"
-    close "$(ask "WITH v (x) AS (VALUES (1), (2), (4), (9e999)) SELECT median(x), quantile(x, 1 / 3.0), quantile(x, 0.7),
+    close "$(ask \
+        "WITH v (x) AS (VALUES (1), (2), (4), (9e999)) SELECT median(x), quantile(x, 1 / 3.0), quantile(x, 0.7),
         mean(x), mean(-x), mean(finite(x)), count(finite(x)) FROM v")" "3,2,inf,inf,-inf,$(/usr/bin/python3 -c 'print(7 / 3)'),3"
     close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)) SELECT median(x), quantile(x, 0) FROM v")" "2,1"
     close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)), l AS (SELECT list(x) AS xs FROM v)
@@ -105,7 +110,8 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
 }
 
 @test "ratio_of is what compare says" {
-    measured --only problem=gaussian --set trials=7 --set landmarks=16 --set cores=iterative --set strategies='[uniform, kmeans]'
+    measured --only problem=gaussian --set trials=7 --set landmarks=16 --set cores=iterative \
+        --set strategies='[uniform, kmeans]'
     "$NYSBENCH" compare "$WORK/r" --baseline uniform --format csv >"$WORK/compare"
     "$NYSBENCH" sql "$WORK/r" "SELECT ratio(e) AS ratio, exp(low(e)) AS low, exp(high(e)) AS high FROM (
         SELECT ratio_of(a.error, b.error, a.error_noise, b.error_noise, a.error_se, b.error_se, a.stratum_id,
@@ -118,8 +124,10 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
 @test "queries read, one at a time, also beside who writes" {
     measured --only problem=gaussian
     before=$(sha256sum <"$WORK/r/results.sqlite")
-    for query in 'DELETE FROM run' 'UPDATE main.results SET error = 0' 'DROP TABLE main.results' 'PRAGMA user_version = 1' \
-        "ATTACH '$WORK/other' AS other" 'CREATE TABLE x (y)' 'SELECT 1; SELECT 2' 'SELECT nothing FROM run' '/* nothing */ '; do
+    for query in 'DELETE FROM run' 'UPDATE main.results SET error = 0' 'DROP TABLE main.results' \
+        'PRAGMA user_version = 1' \
+        "ATTACH '$WORK/other' AS other" 'CREATE TABLE x (y)' 'SELECT 1; SELECT 2' 'SELECT nothing FROM run' \
+        '/* nothing */ '; do
         run "$NYSBENCH" sql "$WORK/r" "$query"
         expect_status 2
         [[ "${lines[0]}" == "nysbench: error: SQL"* ]] || { echo "$query: $output"; return 1; }
@@ -132,11 +140,13 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
     measured --only problem=gaussian
     mv "$WORK/r" "$WORK/one"
     measured --only problem=gaussian --set seed=5
-    run "$NYSBENCH" sql "$WORK/one" "$WORK/r" 'SELECT run, count(*) AS rows, count(DISTINCT seed) AS seeds FROM run GROUP BY run ORDER BY run' -f csv
+    run "$NYSBENCH" sql "$WORK/one" "$WORK/r" \
+        'SELECT run, count(*) AS rows, count(DISTINCT seed) AS seeds FROM run GROUP BY run ORDER BY run' -f csv
     expect_status 0
     [ "${lines[1]%%,*}" = "$WORK/one" ] && [ "${lines[2]%%,*}" = "$WORK/r" ]
     [ "${lines[1]#*,}" = "${lines[2]#*,}" ] && [ "${lines[1]##*,}" -eq 1 ]
-    "$NYSBENCH" run experiments/10-coherence.yaml -q --set plots=[] --set trials=1 -o "$WORK/c" --only problem=gaussian 2>/dev/null || true
+    "$NYSBENCH" run experiments/10-coherence.yaml -q --set plots=[] --set trials=1 -o "$WORK/c" \
+        --only problem=gaussian 2>/dev/null || true
     run "$NYSBENCH" sql "$WORK/one" "$WORK/c" 'SELECT 1 FROM run'
     expect_status 2
     expect "only runs of one study can be asked together"

@@ -38,7 +38,8 @@ EOF
     run "$NYSBENCH" plot "$WORK/r" --plugin "$WORK/norms.so"
     expect_status 0
     [ -s "$WORK/r/plots/norms_all.png" ]
-    run "$NYSBENCH" plot "$WORK/r" error --plugin "$WORK/norms.so" # figures and tables read the rows of their own study alone
+    # figures and tables read the rows of their own study alone
+    run "$NYSBENCH" plot "$WORK/r" error --plugin "$WORK/norms.so"
     expect_status 1
     expect "plot: error is a figure of the study error; the run is of norms"
     run "$NYSBENCH" table "$WORK/r" shares --plugin "$WORK/norms.so"
@@ -112,7 +113,8 @@ plots: [norms, error]"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 2
     expect "results.sqlite: holds rows of the study error, the experiment is of the study norms; 'nysbench run --fresh' sets it aside"
-    sed 's/.row_size = sizeof(norms_row)/.row_size = 8/; s/study_norms/study_bad/; s/"norms", "how/"bad", "how/' tests/cli/plugins/norms.c >"$WORK/bad.c"
+    sed 's/.row_size = sizeof(norms_row)/.row_size = 8/; s/study_norms/study_bad/; s/"norms", "how/"bad", "how/' \
+        tests/cli/plugins/norms.c >"$WORK/bad.c"
     build_plugin "$WORK/bad.c" "$WORK/bad.so"
     run "$NYSBENCH" list --plugin "$WORK/bad.so"
     expect_status 2
@@ -143,7 +145,8 @@ X
 @test "each part that a study must have is missed by name" {
     local edit what
     while IFS='|' read -r edit what; do
-        sed "$edit; s/study_norms/study_bad/; s/\"norms\", \"how/\"bad\", \"how/" tests/cli/plugins/norms.c >"$WORK/bad.c"
+        sed "$edit; s/study_norms/study_bad/; s/\"norms\", \"how/\"bad\", \"how/" \
+            tests/cli/plugins/norms.c >"$WORK/bad.c"
         build_plugin "$WORK/bad.c" "$WORK/bad.so"
         run "$NYSBENCH" list --plugin "$WORK/bad.so"
         expect_status 2
@@ -168,7 +171,8 @@ X
         for command in plan "run -q -o $WORK/r"; do
             if [[ $harm == hang && $command == plan ]]; then continue; fi # it waits 20 s
             rm -f "$WORK/spared"
-            NORMS_SPARED=$WORK/spared NORMS_AT=$place NORMS_HARM=$harm run timeout 30 "$NYSBENCH" $command "$WORK/c.yaml" $([[ $command == plan ]] || echo "--timeout 1")
+            NORMS_SPARED=$WORK/spared NORMS_AT=$place NORMS_HARM=$harm run timeout 30 "$NYSBENCH" $command \
+                "$WORK/c.yaml" $([[ $command == plan ]] || echo "--timeout 1")
             expect_status 1
             expect "nysbench: error: $WORK/norms.so: calling its $place: $reason"
             [ ! -e "$WORK/r" ]
@@ -198,7 +202,8 @@ gone() {
     local signal
     for signal in INT TERM KILL; do
         rm -rf "$WORK/r"
-        setsid env --default-signal=INT "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --set trials=20000 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+        setsid env --default-signal=INT "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --set trials=20000 \
+            -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
         pid=$!
         until_true test -e "$WORK/r/manifest.json"
         sleep 0.5

@@ -47,7 +47,8 @@ merge_job() {
     expect "shards: 3, of which 0 are finished, 0 running, and 3 are to be submitted"
     expect "shards: job 101"
     expect "merge: job 102"
-    [ "$(cat "$WORK/calls/101")" = "$(printf '%s\n' --parsable --job-name=shards-little --time=20 --output=shard-%a.log \
+    [ "$(cat "$WORK/calls/101")" = \
+        "$(printf '%s\n' --parsable --job-name=shards-little --time=20 --output=shard-%a.log \
         "--chdir=$WORK/r/submissions/1" --array=1-3 "$WORK/r/submissions/1/shards.sh")" ]
     [ "$(cat "$WORK/calls/102")" = "$(printf '%s\n' --parsable --job-name=merge-little --time=20 --output=merge.log \
         "--chdir=$WORK/r/submissions/1" --dependency=afterany:101 "$WORK/r/submissions/1/merge.sh")" ]
@@ -123,7 +124,8 @@ merge_job() {
 }
 
 @test "options for sbatch come behind --, after those that they may replace, and before ours" {
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" -- --partition=long --time=7 --cpus-per-task=4 "--comment=two words"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" -- --partition=long --time=7 \
+        --cpus-per-task=4 "--comment=two words"
     expect_status 0
     grep -qx -e "--comment=two words" "$WORK/calls/101"
     [ "$(grep -n -e '--time=' "$WORK/calls/101" | tail -n 1)" = 5:--time=7 ]
@@ -262,7 +264,8 @@ merge_job() {
 
 @test "a run that was ended before it had planned its rows is not done" {
     # A file of 150 KiB at most, as on a full disk: the database is made, its rows find no room.
-    run bash -c 'ulimit -f 150; "$1" run "$2" --set landmarks=4..20 --set trials=100 -q -o "$3"' - "$NYSBENCH" "$WORK/e.yaml" "$WORK/r"
+    run bash -c 'ulimit -f 150; "$1" run "$2" --set landmarks=4..20 --set trials=100 -q -o "$3"' \
+        - "$NYSBENCH" "$WORK/e.yaml" "$WORK/r"
     expect_status 1
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0
@@ -277,7 +280,8 @@ merge_job() {
 @test "the job that merges loads the plug-ins of the config and starts its programs" {
     build_plugin tests/cli/plugins/curt.c "$WORK/curt.so"
     cd "$WORK"
-    printf '%s\n' "plugins: curt.so" "problems: gaussian(n=20, d=3)" "strategies: [uniform, curt]" "cores: svd" "landmarks: [3, 5]" "trials: 1" "plots: []" >p.yaml
+    printf '%s\n' "plugins: curt.so" "problems: gaussian(n=20, d=3)" "strategies: [uniform, curt]" "cores: svd" \
+        "landmarks: [3, 5]" "trials: 1" "plots: []" >p.yaml
     "$NYSBENCH" submit p.yaml --jobs 2 -o r >/dev/null
     tasks 101 1 2
     run merge_job 102

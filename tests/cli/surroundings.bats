@@ -85,7 +85,8 @@ fake_gnuplot() {
 
 @test "figures are drawn --jobs at a time; what gnuplot says comes in their order, and the first that fails is told" {
     # The first waits for the end of the second, twenty seconds at most.
-    fake_gnuplot 'for i in $(seq 200); do [ "$2" = error_svd.gp ] && ! grep -q error_iterative '"$WORK"'/log && sleep 0.1; done
+    fake_gnuplot \
+        'for i in $(seq 200); do [ "$2" = error_svd.gp ] && ! grep -q error_iterative '"$WORK"'/log && sleep 0.1; done
 echo "$2" >>'"$WORK"'/log
 echo "says $2" >&2
 exit 3'
@@ -153,7 +154,8 @@ hold() {
     hold
     timeout 200 "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
     pid=$!
-    until_true grep -qxF "nysbench: warning: $WORK/r/results.sqlite: another program has held it for 5 s; waiting for it" "$WORK/log"
+    until_true grep -qxF \
+        "nysbench: warning: $WORK/r/results.sqlite: another program has held it for 5 s; waiting for it" "$WORK/log"
     sleep "${HOLD_S:-1}"
     kill "$reader"
     expect_end "$reader" 143
@@ -183,7 +185,8 @@ hold() {
     run "$NYSBENCH" export "$WORK/r" --format json
     expect_status 0
     for closed in "<&-" ">&-" "2>&-"; do
-        eval "'$NYSBENCH' run '$WORK/c.yaml' -j 2 --fresh -o '$WORK/r' $closed" >"$WORK/log" 2>&1 && status=0 || status=$?
+        eval "'$NYSBENCH' run '$WORK/c.yaml' -j 2 --fresh -o '$WORK/r' $closed" >"$WORK/log" 2>&1 && status=0 ||
+            status=$?
         [ "$status" -eq 1 ]
         [ ! -s "$WORK/r/.lock" ]
         cmp <(timeless "$WORK/whole/rows.csv") <(timeless "$WORK/r/rows.csv")
@@ -251,7 +254,8 @@ hold() {
     output=$(cat "$WORK/log")
     rm "$WORK/tmp/full"
     experiment "uniform, 'command(run=\"sh -c \\\"cat /dev/zero >x\\\"\")'"
-    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/filled" >"$WORK/filled.log" 2>&1 && filled=0 || filled=$?
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/filled" >"$WORK/filled.log" 2>&1 && filled=0 ||
+        filled=$?
     umount "$WORK/tmp"
     expect_status 1
     expect "No space left on device; the same command continues when there is enough"
@@ -278,7 +282,8 @@ hold() {
 
 @test "ps and top show workers, and so what they come from, by the program's name" {
     experiment "'command(run=\"sh -c \\\"cat /proc/\$PPID/comm >>$WORK/names; exit 3\\\"\")'"
-    env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >/dev/null 2>&1 && status=0 || status=$?
+    env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 \
+        -o "$WORK/r" >/dev/null 2>&1 && status=0 || status=$?
     [ "$status" -eq 1 ] # the command's rows
     [ "$(sort -u "$WORK/names")" = "$(basename "$NYSBENCH")" ]
 }

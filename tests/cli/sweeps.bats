@@ -42,7 +42,8 @@ Y
     planned 3 --set "landmarks=2^2..2^4"
     planned 12 --set landmarks=4 --set 'strategies="kmeans(restarts=[1..3, 2^3], iterations=10..30 step 10)"'
     planned 5 --set landmarks=4 --set 'strategies=kmeans(restarts=1..9 step 2)'
-    planned 2 --set landmarks=4 --set 'problems="heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1..2)"'
+    planned 2 --set landmarks=4 \
+        --set 'problems="heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1..2)"'
 }
 
 @test "ranges that are none" {
@@ -137,7 +138,8 @@ Y
     planned 2 --set "blocks=[{problems: \"heads(file=$WORK/a/h.safetensors, head=0)\"}, {problems: \"heads(file=$WORK/b/h.safetensors, head=0)\", landmarks: 16}]" \
         --set strategies=leverage
     # that of another core or of other factors is not the same
-    planned 3 --set 'blocks=[{pairing: joint}, {pairing: queries, cores: iterative}, {pairing: queries, factors: cur}]' \
+    planned 3 \
+        --set 'blocks=[{pairing: joint}, {pairing: queries, cores: iterative}, {pairing: queries, factors: cur}]' \
         --set 'problems=gaussian(n=32, d=4)' --set kernels=gram --set strategies=uniform
 }
 
@@ -161,7 +163,8 @@ blocks: # 4 * 10^12 combinations
   - {cores: [$cores]}
   - {} # what all of them have but that of kernels
 Y
-    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 500000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" "$WORK/c.yaml" "$WORK/none"
+    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 500000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" \
+        "$WORK/c.yaml" "$WORK/none"
     expect_status 0
     expect "scenes: 3999"
     expect "rows: 5998, of which 0 are done and 5998 are to run"
@@ -178,7 +181,8 @@ trials: 1
 landmarks: 3
 cores: svd
 Y
-    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 400000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" "$WORK/c.yaml" "$WORK/none"
+    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 400000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" \
+        "$WORK/c.yaml" "$WORK/none"
     expect_status 0
     expect "scenes: 3000"
 }
@@ -193,7 +197,8 @@ blocks:
   - {problems: "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors)", attentions: naive}
   - {problems: "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=[0, 2])"}
 Y
-    # the layer with all its heads and with one; head 0, of which there is one already, and head 2, with either attention
+    # the layer with all its heads and with one; head 0, of which there is one already, and head 2, with either
+    # attention
     planned 5
     expect "scenes: 3"
 }
@@ -315,7 +320,8 @@ blocks:
   - landmarks: [8, 16]
     exclude: {core: svd}
 Y
-    # block 1: 8 less 2. Block 2: 8, less kmeans at 8 (2), less svd: uniform 8 (which block 1 has), uniform 16, kmeans 16
+    # block 1: 8 less 2. Block 2: 8, less kmeans at 8 (2), less svd: uniform 8 (which block 1 has), uniform 16, kmeans
+    # 16
     planned 8
     expect "excluded: 4 rows"
     expect "  2 by the rule at $WORK/c.yaml:6"
@@ -393,7 +399,8 @@ Y
     planned 6 --set 'zip=[problems, landmarks, strategies]'
     planned 18 --set 'zip=[[problems, landmarks]]'
     planned 6 --set 'zip=[[problems, landmarks], [strategies, cores]]' --set 'strategies=kmeans(restarts=[1, 2])'
-    run "$NYSBENCH" plan "$WORK/c.yaml" --origins --set 'zip=[[problems, landmarks], [strategies, cores]]' --set 'strategies=kmeans(restarts=[1, 2])'
+    run "$NYSBENCH" plan "$WORK/c.yaml" --origins --set 'zip=[[problems, landmarks], [strategies, cores]]' \
+        --set 'strategies=kmeans(restarts=[1, 2])'
     expect $'\nzip: [[problems, landmarks], [strategies, cores]]  # --set'
     planned 54 --set 'zip=[]' --set 'landmarks=[4, 8, 16]'
     [ "$(rows r landmarks strategy core | sort | uniq -c | wc -l)" -eq 4 ]
@@ -498,7 +505,8 @@ Y
     expect_status 0
     c=$WORK/c.yaml
     for line in "name: \"c\"  # default" "question: \"everything\"  # $c:1" "seed: 7  # --set" \
-        "  - trials: 2  # $c:2" "    problems:  # $c:3" "    kernels:  # default" "    landmarks: [16, 4, 8]  # block 1 ($c:11)" \
+        "  - trials: 2  # $c:2" "    problems:  # $c:3" "    kernels:  # default" \
+        "    landmarks: [16, 4, 8]  # block 1 ($c:11)" \
         "    cores:  # block 2 ($c:13)" "  - trials: 1  # block 3 ($c:18)" \
         "    zip: [[strategies, landmarks]]  # block 3 ($c:15)" "engine: streamed  # default" \
         "  - {strategy: [\"leverage\"], problem: [\"clusters\"], landmarks: [\"12..16\"]}  # $c:9" \

@@ -4,14 +4,17 @@
 load helpers
 
 small() { # OPTIONS...
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer -o "$WORK/r" "$@"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        -o "$WORK/r" "$@"
 }
 
 @test "a run's tables are listed, those that it has rows for" {
     small
     run "$NYSBENCH" table "$WORK/r"
     expect_status 0
-    for name in above cores costs equal_cost errors pairs ranks shares wins; do grep -q "^  $name  *[a-z]" <<<"$output"; done
+    for name in above cores costs equal_cost errors pairs ranks shares wins; do
+        grep -q "^  $name  *[a-z]" <<<"$output"
+    done
     [ "$(grep -c '^  rows ' <<<"$output")" -eq 0 ] # no core looks at rows of S
     small --set cores=iterative
     run "$NYSBENCH" table "$WORK/r"
@@ -22,7 +25,8 @@ small() { # OPTIONS...
 }
 
 @test "a run prints its comparison; tables as CSV have as many cells in each line" {
-    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=error --set factors=nystromformer -o "$WORK/r" >"$WORK/printed" 2>/dev/null
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=error --set factors=nystromformer \
+        -o "$WORK/r" >"$WORK/printed" 2>/dev/null
     "$NYSBENCH" compare "$WORK/r" --resamples 0 >"$WORK/comparison"
     head -"$(wc -l <"$WORK/comparison")" "$WORK/printed" | diff - "$WORK/comparison"
     for name in above cores costs equal_cost errors pairs ranks shares wins; do
@@ -43,15 +47,18 @@ small() { # OPTIONS...
     "$NYSBENCH" table "$WORK/r" above -f csv --where problem=clusters --where landmarks=4 >"$WORK/where"
     grep -q '^landmarks,4,' "$WORK/where"
     [ "$(grep -c '^landmarks,8,\|gaussian' "$WORK/where")" -eq 0 ]
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set landmarks=4 \
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set landmarks=4 \
         --set 'problems=clusters(n=64, d=8, count=4)' -o "$WORK/alone"
     "$NYSBENCH" table "$WORK/alone" above -f csv | cmp - "$WORK/where"
     "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=4 --where landmarks=8 >"$WORK/listed"
     "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=2..9 | cmp - "$WORK/listed"
     "$NYSBENCH" table "$WORK/r" errors -f csv --where 'landmarks=[4, 6..9]' | cmp - "$WORK/listed"
     "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=4 | cmp - "$WORK/listed" && return 1
-    "$NYSBENCH" table "$WORK/r" errors -f csv --where strategy=uniform --where strategy=kmeans --where core=iterative >"$WORK/listed"
-    "$NYSBENCH" table "$WORK/r" errors -f csv --where 'strategy=["uniform", kmeans(restarts=[1, 4])]' --where 'core=[iterative(steps=6)]' |
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where strategy=uniform --where strategy=kmeans \
+        --where core=iterative >"$WORK/listed"
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where 'strategy=["uniform", kmeans(restarts=[1, 4])]' \
+        --where 'core=[iterative(steps=6)]' |
         cmp - "$WORK/listed"
     run "$NYSBENCH" table "$WORK/r" errors --where 'strategy=[uniform, kmean]'
     expect_status 2
@@ -109,7 +116,8 @@ small() { # OPTIONS...
 @test "a model is called by its first word only where that is a name by itself" {
     panel=experiments/data/panel
     for name in 'my layer' 'net-2 (of May)'; do
-        "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set trials=1 \
+        "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+            --set trials=1 \
             --set landmarks=8 --set cores=iterative --set 'strategies=[uniform, kmeans]' -o "$WORK/r" --fresh \
             --set "problems=heads(file=[$panel/vit_camera_n257_L6.safetensors, $panel/vit_chelsea_n257_L6.safetensors], model=\"$name\")" >/dev/null
         run "$NYSBENCH" table "$WORK/r" errors
@@ -120,7 +128,8 @@ small() { # OPTIONS...
 
 @test "files of heads from one layer of a model are one panel; other models, shapes and options are others" {
     panel=experiments/data/panel
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set trials=1 \
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set trials=1 \
         --set landmarks=8 --set cores=iterative --set 'strategies=[uniform, kmeans]' -o "$WORK/r" \
         --set "problems=[heads(file=$panel/vit_camera_n257_L6.safetensors), heads(file=$panel/vit_chelsea_n257_L6.safetensors), \
             heads(file=$panel/minilm_kjv-jonah_n256_L3.safetensors), \"heads(file=$panel/vit_coffee_n257_L6.safetensors, max_n=100)\", \
@@ -133,14 +142,17 @@ small() { # OPTIONS...
     run "$NYSBENCH" table "$WORK/r" errors --where model=ViT-S
     expect_status 2
     expect "model=ViT-S: the run has no such row; it has ViT-S/14, all-MiniLM-L6-v2, ''"
-    grep -A1 '^ViT-S/14 layer 6, 2 sources$' "$WORK/table" | grep -q '^n = 257, d = 64, sources: 2, heads: 4, trials: 1$'
+    grep -A1 '^ViT-S/14 layer 6, 2 sources$' "$WORK/table" |
+        grep -q '^n = 257, d = 64, sources: 2, heads: 4, trials: 1$'
     "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/shares.csv"
     py check_panels "$WORK/r/rows.csv" "$WORK/csv" "$WORK/shares.csv"
 }
 
-@test "what compares trials takes time by their number, not by its square" { # which is minutes, instead of a second each
-    small --set trials=20000 --set landmarks=2 --set 'problems=gaussian(n=8, d=2)' --set 'strategies=[uniform, leverage]' \
+# which is minutes, instead of a second each
+@test "what compares trials takes time by their number, not by its square" {
+    small --set trials=20000 --set landmarks=2 --set 'problems=gaussian(n=8, d=2)' \
+        --set 'strategies=[uniform, leverage]' \
         --set cores=svd
     timeout 60 "$NYSBENCH" table "$WORK/r" errors ranks shares >"$WORK/tables"
     timeout 60 "$NYSBENCH" report "$WORK/r" -f markdown -o "$WORK/r.md"

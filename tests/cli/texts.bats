@@ -21,12 +21,14 @@ plots: []
 EOF
 }
 
-# What is shown and stored of the run $WORK/r: the program's output, rows.csv, failures.txt, both exports; and JSON is whole.
+# What is shown and stored of the run $WORK/r: the program's output, rows.csv, failures.txt, both exports; and JSON is
+# whole.
 expect_clean() {
     "$NYSBENCH" export "$WORK/r" --format json >"$WORK/x.json"
     "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv"
     "$NYSBENCH" info "$WORK/r" >"$WORK/info"
-    py check_clean "$1" "$WORK/x.json" "$WORK/x.csv" "$WORK/info" "$WORK/told" "$WORK/r/rows.csv" $(ls "$WORK/r/failures.txt" 2>/dev/null)
+    py check_clean "$1" "$WORK/x.json" "$WORK/x.csv" "$WORK/info" "$WORK/told" "$WORK/r/rows.csv" \
+        $(ls "$WORK/r/failures.txt" 2>/dev/null)
 }
 
 @test "a command's standard error: a stray byte, escape sequences, half a character" {
@@ -41,12 +43,14 @@ expect_clean() {
 
 @test "a plug-in's message and note" {
     experiment "rude, rude_note"
-    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
+    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -o "$WORK/r" >"$WORK/told" 2>&1 &&
+        status=0 || status=$?
     [ "$status" -eq 1 ]
     grep -qF 'caf\xe9 \x1b[31mred\x1b]0;title\x07 \xc2\x9b5m\x0d\x0a' "$WORK/told"
     grep -qF 'na\xefve \x1b[2J' "$WORK/r/rows.csv"
     expect_clean 2
-    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -j 0 --fresh -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
+    "$NYSBENCH" run "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/strays.so" -q -j 0 --fresh \
+        -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
     [ "$status" -eq 1 ]
     expect_clean 2
 }
@@ -66,7 +70,8 @@ db.commit()' "$WORK/r/results.sqlite"
 @test "names: a head whose name is no UTF-8 as JSON and as text; control characters in a spec are refused" {
     local head="$WORK/"$'caf\351 \033[31m.safetensors'
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/"$'caf\351.safetensors'
-    "$NYSBENCH" measure --head "$WORK/"$'caf\351.safetensors:0' --strategy uniform -m 4 --core svd --json | /usr/bin/python3 -c 'import json, sys
+    "$NYSBENCH" measure --head "$WORK/"$'caf\351.safetensors:0' --strategy uniform -m 4 --core svd --json |
+        /usr/bin/python3 -c 'import json, sys
 assert "caf\\xe9.safetensors" in json.load(sys.stdin)["problem"]'
     run "$NYSBENCH" measure --head "$WORK/"$'caf\351.safetensors:0' --strategy uniform -m 4 --core svd
     expect_status 0
@@ -75,7 +80,8 @@ assert "caf\\xe9.safetensors" in json.load(sys.stdin)["problem"]'
     expect_status 2
     expect "expected no control characters, found '\\x1b'"
     [[ "$output" != *$'\033'* ]]
-    printf 'problems: gaussian(n=9, d=2)\nstrategies: "command(run=\\"x \\e[31m\\")"\ncores: svd\nlandmarks: 2\n' >"$WORK/c.yaml"
+    printf 'problems: gaussian(n=9, d=2)\nstrategies: "command(run=\\"x \\e[31m\\")"\ncores: svd\nlandmarks: 2\n' \
+        >"$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect_status 2
     expect "expected no control characters"

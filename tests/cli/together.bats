@@ -92,11 +92,13 @@ alone_is_together() { # PRECISION
     local kernel set
     experiment double "65, 353"
     for kernel in $(cat "$BATS_FILE_TMPDIR/kernels"); do
-        for set in "rows=sample(40)" "kernels=[gram(of=queries),gauss]" "problems=heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors,head=0,max_n=300)"; do
+        for set in "rows=sample(40)" "kernels=[gram(of=queries),gauss]" \
+            "problems=heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors,head=0,max_n=300)"; do
             echo "$kernel, $set"
             rm -rf "$WORK/all" "$WORK/one"
             OPENBLAS_CORETYPE=$kernel measure all -j 2 --set "$set" --set landmarks=[8,20] --set cores=[svd,iterative]
-            OPENBLAS_CORETYPE=$kernel measure one --set "$set" --set landmarks=8 --set strategies=farthest_point --set cores=svd
+            OPENBLAS_CORETYPE=$kernel measure one --set "$set" --set landmarks=8 --set strategies=farthest_point \
+                --set cores=svd
             same "$WORK/all" 2 "$WORK/one"
         done
     done

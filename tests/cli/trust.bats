@@ -37,7 +37,8 @@ C
 sent() {
     cp "$BATS_FILE_TMPDIR/loud.so" "$WORK"
     {
-        printf '%s\n' "plugins: $WORK/loud.so" "problems: gaussian(n=40, d=3)" 'strategies: [uniform, loud, "loud(by=3, label=\"my own\")"]' \
+        printf '%s\n' "plugins: $WORK/loud.so" "problems: gaussian(n=40, d=3)" \
+            'strategies: [uniform, loud, "loud(by=3, label=\"my own\")"]' \
             "cores: svd" "landmarks: [4, 8]" "trials: 2" "plots: []" "$@"
     } >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
@@ -76,7 +77,8 @@ reads() {
 @test "what needs the plug-in says so, and that --plugin loads it" {
     undrawn
     sent "claims: [{says: worse, compare: {strategy: [loud(by=3), uniform], metric: error}, expect: {ratio: [1, null]}}]"
-    for command in "claims $WORK/r" "report $WORK/r" "export $WORK/r --landmarks $WORK/l" "plot $WORK/r --landmarks" "merge $WORK/out $WORK/r"; do
+    for command in "claims $WORK/r" "report $WORK/r" "export $WORK/r --landmarks $WORK/l" "plot $WORK/r --landmarks" \
+        "merge $WORK/out $WORK/r"; do
         run "$NYSBENCH" $command
         [ "$status" -ne 0 ] && [ ! -e "$LOUD" ]
         expect "no strategy 'loud'"
@@ -102,7 +104,9 @@ reads() {
     undrawn
     sent
     for study in zzz error; do
-        printf '%s\n' "study: $study" "plugins: [$WORK/loud.so]" "claims: [{says: a, compare: {strategy: [uniform, loud], metric: error}, expect: {ratio: [0, null]}}]" >"$WORK/r/resolved.yaml"
+        printf '%s\n' "study: $study" "plugins: [$WORK/loud.so]" \
+            "claims: [{says: a, compare: {strategy: [uniform, loud], metric: error}, expect: {ratio: [0, null]}}]" \
+            >"$WORK/r/resolved.yaml"
         for command in status table compare info export "sql $WORK/r" claims report plot "merge $WORK/out"; do
             run timeout 60 "$NYSBENCH" $command "$WORK/r"
             [ ! -e "$LOUD" ] || { echo "loaded by $command"; return 1; }
@@ -122,7 +126,8 @@ m = json.load(open(sys.argv[1] + "/request.json"))["m"]
 npy.save(sys.argv[1] + "/picks.npy", "<i8", [m], range(m))
 PY
     chmod +x "$WORK/pick.py"
-    printf '%s\n' "problems: gaussian(n=40, d=3)" "strategies: [uniform, 'subsample(of=\"command(run=\\\"$WORK/pick.py\\\", deterministic=true)\")']" \
+    printf '%s\n' "problems: gaussian(n=40, d=3)" \
+        "strategies: [uniform, 'subsample(of=\"command(run=\\\"$WORK/pick.py\\\", deterministic=true)\")']" \
         "cores: svd" "landmarks: [4, 8]" "trials: 2" "plots: []" >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     [ -e "$WORK/started" ]
@@ -184,7 +189,8 @@ PY
         [ "${lines[1]}" = "it is loaded" ]
     done
     run "$NYSBENCH" plan c.yaml --set plugins=./loud.so --set "strategies=[uniform]"
-    [ "${lines[0]}" = "nysbench: note: this runs code with your rights: plug-in ./loud.so; program sh core.sh" ] || { echo "$output"; return 1; }
+    [ "${lines[0]}" = "nysbench: note: this runs code with your rights: plug-in ./loud.so; program sh core.sh" ] ||
+        { echo "$output"; return 1; }
     run "$NYSBENCH" check loud.so
     [ "${lines[0]}" = "nysbench: note: this runs code with your rights: plug-in loud.so" ]
     [ "${lines[1]}" = "it is loaded" ]
@@ -199,11 +205,13 @@ PY
 
 @test "what a store holds beside its rows is not run" {
     sent
-    printf '%s\n' "problems: gaussian(n=40, d=3)" "strategies: uniform" "cores: svd" "landmarks: 4" "trials: 2" "plots: []" >"$WORK/t.yaml"
+    printf '%s\n' "problems: gaussian(n=40, d=3)" "strategies: uniform" "cores: svd" "landmarks: 4" "trials: 2" \
+        "plots: []" >"$WORK/t.yaml"
     "$NYSBENCH" run "$WORK/t.yaml" -q -o "$WORK/t" >/dev/null
     py change_store "$WORK"
     "$NYSBENCH" run "$WORK/t.yaml" -q -o "$WORK/t" --set trials=3 >/dev/null
-    [ "$("$NYSBENCH" sql "$WORK/t" "SELECT count(*) FROM run WHERE error = 7 OR error IS NULL" --format csv | tail -1)" = 0 ]
+    [ "$("$NYSBENCH" sql "$WORK/t" "SELECT count(*) FROM run WHERE error = 7 OR error IS NULL" --format csv | tail \
+        -1)" = 0 ]
     for command in status info compare export sql; do
         run timeout 20 "$NYSBENCH" $command "$WORK/r"
         [ "$status" -ne 0 ] && [ "$status" -ne 124 ]

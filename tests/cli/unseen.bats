@@ -5,8 +5,10 @@
 load helpers
 
 @test "rows unseen and rows kept are in CSV and JSON, and described" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=2 --set landmarks=4 --set strategies=uniform --set metrics=error --set 'problems=["gaussian(n=60, d=8)"]' \
-        --set 'cores=[iterative, fitted, "fitted(keep_rows=true)", exact_rows, "exact_rows(rows=60)", best]' --set plots=[] -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=2 --set landmarks=4 --set strategies=uniform \
+        --set metrics=error --set 'problems=["gaussian(n=60, d=8)"]' \
+        --set 'cores=[iterative, fitted, "fitted(keep_rows=true)", exact_rows, "exact_rows(rows=60)", best]' \
+        --set plots=[] -o "$WORK/r"
     "$NYSBENCH" export "$WORK/r" --format json >"$WORK/rows.json"
     py check_described "$WORK"
     for column in error_unseen error_unseen_subspace error_unseen_core exact_s; do
@@ -22,14 +24,18 @@ load helpers
 }
 
 @test "sampled rows: kept ones are exact, those unseen are told where any were drawn" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set landmarks=4 --set strategies=uniform --set metrics=error --set 'problems=["gaussian(n=200, d=8)"]' \
-        --set 'cores=[iterative, fitted, exact_rows, "exact_rows(rows=199)", "exact_rows(rows=200)"]' --set 'rows=sample(50)' --set plots=[] -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set landmarks=4 --set strategies=uniform \
+        --set metrics=error --set 'problems=["gaussian(n=200, d=8)"]' \
+        --set 'cores=[iterative, fitted, exact_rows, "exact_rows(rows=199)", "exact_rows(rows=200)"]' \
+        --set 'rows=sample(50)' --set plots=[] -o "$WORK/r"
     py check_sampled "$WORK/r/rows.csv"
 }
 
 @test "row sums tell how far X is from the inverse of A, but not for cur" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=16 --set strategies=uniform --set metrics=error --set cores="svd(rcond=machine)" \
-        --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' --set 'factors=[nystromformer, cur]' --set plots=[] -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=16 --set strategies=uniform \
+        --set metrics=error --set cores="svd(rcond=machine)" \
+        --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' \
+        --set 'factors=[nystromformer, cur]' --set plots=[] -o "$WORK/r"
     py check_row_sums "$WORK/r/rows.csv"
     described rowsum_deviation
     expect "with cur it says nothing about X"
@@ -37,7 +43,8 @@ load helpers
 
 @test "the table of cores has what keeps rows below 0, and exact attention under it" {
     undrawn
-    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=2 --set 'landmarks=[4, 16]' --set strategies=uniform --set metrics=error --set factors=nystromformer \
+    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=2 --set 'landmarks=[4, 16]' --set strategies=uniform \
+        --set metrics=error --set factors=nystromformer \
         --set 'problems=["gaussian(n=60, d=8)", "gaussian(n=64, d=8)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' \
         --set 'cores=["svd(rcond=[0.3, 0.1, 0.01])", iterative, fitted, "exact_rows(of=fitted)", "exact_rows(of=best)", best]' --set 'plots=[cores, cutoff]' -q -o "$WORK/r" >/dev/null
     "$NYSBENCH" table "$WORK/r" cores >"$WORK/out"
@@ -45,14 +52,16 @@ load helpers
 }
 
 @test "the manual's tables of X come from runs of experiments 03 and 05" {
-    "$NYSBENCH" run experiments/03-pinv.yaml -q --set trials=1 --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' --set plots=[] -o "$WORK/r"
+    "$NYSBENCH" run experiments/03-pinv.yaml -q --set trials=1 \
+        --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' --set plots=[] -o "$WORK/r"
     run "$NYSBENCH" table "$WORK/r" above pairs equal_cost
     expect_status 0
     expect "over 48 choices of landmarks, 48 of them different"
     expect "best svd of 14 (oracle)"
     expect "exact_rows(of=iterative)"
     expect "m = 32, over m = 64"
-    "$NYSBENCH" run experiments/05-fitted-limits.yaml -q --set trials=2 --set 'problems=["gaussian(n=200, d=8)"]' --set plots=[] -o "$WORK/s"
+    "$NYSBENCH" run experiments/05-fitted-limits.yaml -q --set trials=2 --set 'problems=["gaussian(n=200, d=8)"]' \
+        --set plots=[] -o "$WORK/s"
     "$NYSBENCH" table "$WORK/s" rows -f csv >"$WORK/out"
     py check_manual "$WORK"
 }

@@ -11,7 +11,8 @@ setup_file() {
 # Two rows a trial, each trial a unit of its own. With 600 trials a run sleeps so long that it cannot end before the
 # test ends it, whatever the machine; the same rows are then a part of a run with 8.
 config=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)"
-    --set "strategies=[uniform, naps(ms=40)]" --set landmarks=8 --set factors=cur --set cores=svd --set "metrics=[error]" --set "plots=[]")
+    --set "strategies=[uniform, naps(ms=40)]" --set landmarks=8 --set factors=cur --set cores=svd \
+        --set "metrics=[error]" --set "plots=[]")
 long=("${config[@]}" --set trials=600)
 short=("${config[@]}" --set trials=8)
 

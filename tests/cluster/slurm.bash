@@ -73,7 +73,8 @@ slurm_start() {
     local program
     export slurm_dir=$1 slurm_why=
     for program in munged slurmctld slurmd sbatch squeue; do
-        command -v "$program" >/dev/null || { slurm_why="$program is not installed (Debian: slurm-wlm, munge)"; return 1; }
+        command -v "$program" >/dev/null || { slurm_why="$program is not installed (Debian: slurm-wlm, munge)"
+            return 1; }
     done
     [ "$(id -u)" -eq 0 ] || { slurm_why="Slurm's daemons are started as root alone"; return 1; }
     mkdir -p "$slurm_dir/state" "$slurm_dir/spool"
@@ -81,12 +82,16 @@ slurm_start() {
     (umask 077 && head -c 1024 /dev/urandom >"$slurm_dir/munge.key")
     slurm_configure
     export SLURM_CONF=$slurm_dir/slurm.conf
-    slurm_daemon munged munged --foreground --force --key-file="$slurm_dir/munge.key" --socket="$slurm_dir/munge.socket" \
+    slurm_daemon munged munged --foreground --force --key-file="$slurm_dir/munge.key" \
+        --socket="$slurm_dir/munge.socket" \
         --pid-file="$slurm_dir/munged.pid" --log-file="$slurm_dir/munged.log" --seed-file="$slurm_dir/munged.seed"
-    slurm_await test -S "$slurm_dir/munge.socket" || { slurm_why="munged does not start: $(tail -n 1 "$slurm_dir/munged.out")"; return 1; }
+    slurm_await test -S "$slurm_dir/munge.socket" ||
+        { slurm_why="munged does not start: $(tail -n 1 "$slurm_dir/munged.out")"; return 1; }
     slurm_daemon slurmctld slurmctld -D
     slurm_daemon slurmd slurmd -D
-    slurm_await slurm_ready || { slurm_why="Slurm does not start: $(grep -h error "$slurm_dir"/slurm*.log "$slurm_dir"/*.out | tail -n 1)"; return 1; }
+    slurm_await slurm_ready ||
+        { slurm_why="Slurm does not start: $(grep -h error "$slurm_dir"/slurm*.log "$slurm_dir"/*.out | tail -n 1)"
+            return 1; }
 }
 
 # Ended, or a zombie that nobody has waited for.
