@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
-# (clang-format breaks no text), clang-tidy's checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed
+# of C (clang-format breaks no text), of the tests in Python and of what builds, clang-tidy's checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed
 # and closed, and pyflakes for the Python. It also warns of sentences of the manual that readers stumble over
 # (tests/checks/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
 # repository's root, where build/build.h is: tests/checks/lint.sh [format|lines|python|tidy|analyzer|words]...
@@ -33,7 +33,8 @@ format() {
 }
 
 lines() {
-    find src strategies tests -name '*.[ch]' -print0 | LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{121}' |
+    { find src strategies tests -name '*.[ch]' -print0; find tests -name '*.py' -print0
+        find Makefile src/make -type f -print0; } | LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{121}' |
         sed 's/\(:[0-9]*\):.*/\1: more than 120 columns/'
 }
 

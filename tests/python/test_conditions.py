@@ -93,7 +93,8 @@ def tearDownModule():
 
 def program(*arguments, status=0):
     """What it prints, or the text of its error."""
-    done = subprocess.run([nysbench.program(), *arguments], capture_output=True, encoding="utf-8", env={**os.environ, "COLUMNS": "200"})
+    done = subprocess.run([nysbench.program(), *arguments], capture_output=True, encoding="utf-8",
+                          env={**os.environ, "COLUMNS": "200"})
     assert done.returncode == status, (arguments, done.returncode, done.stderr)
     if status == 0:
         return done.stdout
@@ -167,14 +168,17 @@ class Doors(unittest.TestCase):
     def test_several(self):
         """Conditions on one column add up, those on several are all met; each may stand by itself."""
         def listed(*options):
-            return {cell(row) for row in csv.DictReader(program("table", run, "errors", "-f", "csv", *options).splitlines())}
+            return {cell(row)
+                    for row in csv.DictReader(program("table", run, "errors", "-f", "csv", *options).splitlines())}
         meant = {cell(row) for row in rows if row["strategy"].startswith("kmeans") and row["landmarks"] in ("4", "16")}
         self.assertEqual(listed("--where", "strategy=k-means, again, landmarks=4, landmarks=16"), meant)
-        self.assertEqual(listed("--where", "strategy=kmeans", "--where", "landmarks=4", "--where", "landmarks=16"), meant)
+        self.assertEqual(listed("--where", "strategy=kmeans", "--where", "landmarks=4", "--where", "landmarks=16"),
+                         meant)
         frame = nysbench.Run(run).table("errors", where={"strategy": ["k-means, again"], "landmarks": [4, 16]})
         lines = frame if isinstance(frame, list) else frame.to_dict("records")
         self.assertEqual({cell({**row, "landmarks": str(row["landmarks"])}) for row in lines}, meant)
-        planned = program("run", config, "--dry-run", "--only", "strategy=k-means, again, landmarks=4, landmarks=16", "-o",
+        planned = program("run", config, "--dry-run", "--only", "strategy=k-means, again, landmarks=4, landmarks=16",
+                          "-o",
                           os.path.join(folder.name, "other"))
         self.assertIn(f" {sum(cell(row) in meant for row in rows)} are to run", planned)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole experiments from a session: the program's rows, functions as strategies, and how a run ends. usage: test_run.py"""
+"""Whole experiments from a session: the program's rows, functions as strategies, and how a run ends. usage:
+test_run.py"""
 import contextlib
 import copy
 import functools
@@ -31,7 +32,8 @@ from nysbench._identity import digest, unfollowed
 INPUTS, HEADS, N, D = 3, 2, 40, 6
 RNG = np.random.default_rng(11)
 Q, K, V = (RNG.standard_normal((INPUTS, HEADS, N, D)) for _ in range(3))
-SAME = {"heads": {"a layer": (Q, K, V)}, "cores": "svd(rcond=0.01)", "landmarks": [4, 8], "trials": 2, "progress": False}
+SAME = {"heads": {"a layer": (Q, K, V)}, "cores": "svd(rcond=0.01)", "landmarks": [4, 8], "trials": 2,
+        "progress": False}
 
 
 def evenly(points, m):
@@ -49,7 +51,8 @@ def run(strategies, **more):
 
 def column(run, name, **where):
     arrays = nysbench.row_arrays(run.folder)
-    return arrays[name][np.all([arrays[key] == value for key, value in where.items()], axis=0)] if where else arrays[name]
+    return arrays[name][np.all([arrays[key] == value for key, value in where.items()], axis=0)] if where \
+        else arrays[name]
 
 
 def matplotlib_works():
@@ -91,7 +94,8 @@ class Rows(Folders):
         """Of the same arrays in a file, but for times."""
         found = run(["uniform", "kmeans"], folder=self.folder)
         again = self.folder + "-again"
-        subprocess.run([nysbench.program(), "run", os.path.join(self.folder, "experiment.yaml"), "-q", "-o", again], check=True,
+        subprocess.run([nysbench.program(), "run", os.path.join(self.folder, "experiment.yaml"), "-q", "-o", again],
+                       check=True,
                        capture_output=True)
         one, other = nysbench.row_arrays(found.folder), nysbench.row_arrays(again)
         self.assertEqual(list(one), list(other))
@@ -105,7 +109,8 @@ class Rows(Folders):
     def test_function_and_its_twin_in_c(self):
         found = run(["uniform(strided=true)", evenly], folder=self.folder)
         for m in SAME["landmarks"]:
-            twin, own = (column(found, "error", strategy_label=label, landmarks=m) for label in ("uniform(strided=true)", "evenly"))
+            twin, own = (column(found, "error", strategy_label=label, landmarks=m)
+                         for label in ("uniform(strided=true)", "evenly"))
             self.assertEqual(len(own), INPUTS * HEADS)
             np.testing.assert_array_equal(own, twin[: len(own)])
 
@@ -123,12 +128,14 @@ class Rows(Folders):
         """(q, k, v) of each, as tuples or dicts, are those of the stacked arrays."""
         expected = column(run("uniform(strided=true)"), "error")
         inputs = list(zip(Q, K, V))
-        for given in (inputs, [dict(zip("qkv", one)) for one in inputs], ([*Q], [*K], [*V]), [x.tolist() for x in (Q, K, V)]):
+        for given in (inputs, [dict(zip("qkv", one)) for one in inputs], ([*Q], [*K], [*V]),
+                      [x.tolist() for x in (Q, K, V)]):
             found = run("uniform(strided=true)", heads={"a layer": given})
             self.assertEqual(set(column(found, "source")), {"input-0", "input-1", "input-2"})
             np.testing.assert_array_equal(column(found, "error"), expected)
         heads = run("uniform(strided=true)", heads=[(q[0], k[0]) for q, k in zip(Q, K)])  # one of each input
-        self.assertEqual((set(column(heads, "source")), set(column(heads, "head"))), ({"input-0", "input-1", "input-2"}, {0, 1, 2}))
+        self.assertEqual((set(column(heads, "source")), set(column(heads, "head"))),
+                         ({"input-0", "input-1", "input-2"}, {0, 1, 2}))
 
     def test_a_doubtful_layout(self):
         """Heads behind tokens, as FlashAttention has them, of several inputs as of one."""
@@ -139,22 +146,27 @@ class Rows(Folders):
                 run("uniform(strided=true)", heads=given, landmarks=4)
 
     def test_what_gives_its_values_in_an_order_is_a_list(self):
-        found = run((name for name in ["uniform", "kmeans"]), landmarks=dict.fromkeys([8, 4]).keys(), sources=iter("abc"))
-        self.assertEqual(set(column(found, "strategy")), {"uniform(strided=false)", column(run("kmeans"), "strategy")[0]})
+        found = run((name for name in ["uniform", "kmeans"]), landmarks=dict.fromkeys([8, 4]).keys(),
+                    sources=iter("abc"))
+        self.assertEqual(set(column(found, "strategy")),
+                         {"uniform(strided=false)", column(run("kmeans"), "strategy")[0]})
         self.assertEqual((set(column(found, "landmarks")), set(column(found, "source"))), ({4, 8}, {"a", "b", "c"}))
 
     def test_what_is_not_allowed_and_what_is_not_there(self):
         found = run(["uniform", "kmeans"], folder=self.folder)
-        for ask in (lambda: found.compare(metric="eror"), lambda: found.compare(baseline="unifrom"), lambda: found.table("erors"),
+        for ask in (lambda: found.compare(metric="eror"), lambda: found.compare(baseline="unifrom"),
+                    lambda: found.table("erors"),
                     lambda: found.sql("SELECT eror FROM run")):
             self.assertRaises(nysbench.ArgumentError, ask)
         self.assertRaises(nysbench.FileError, nysbench.Run(self.folder + "-nowhere").compare)
         self.assertRaisesRegex(TypeError, "^full: expected True or False, not 'no'", lambda: found.compare(full="no"))
-        self.assertRaisesRegex(TypeError, "^by_model: expected True or False, not 'no'", lambda: found.compare(by_model="no"))
+        self.assertRaisesRegex(TypeError, "^by_model: expected True or False, not 'no'",
+                               lambda: found.compare(by_model="no"))
 
     def test_config_from_a_file(self):
         path = self.folder + ".yaml"
-        Path(path).write_text("problems: gaussian(n=30, d=4)\nstrategies: kmeans\ncores: svd\nlandmarks: 5\nplots: []\n")
+        Path(path).write_text(
+            "problems: gaussian(n=30, d=4)\nstrategies: kmeans\ncores: svd\nlandmarks: 5\nplots: []\n")
         found = nysbench.run(path, strategies=["uniform", first_points], trials=2, folder=self.folder, progress=False)
         self.assertEqual(set(column(found, "strategy_label")), {"uniform", "first_points"})
         self.assertIn("first_points", found.config)
@@ -190,7 +202,8 @@ class Functions(Folders):
                     file.write(".")
             return range(m)
 
-        with self.assertWarnsRegex(UserWarning, "^counted: what it reads with open is not compared with what it was, since its "
+        with self.assertWarnsRegex(UserWarning,
+                                   "^counted: what it reads with open is not compared with what it was, since its "
                                    "code does not name that; if it has changed, use another folder$"):
             run(["uniform", counted], folder=self.folder)
         calls = INPUTS * HEADS * 2 + 1  # the first twice: whether it returns the same
@@ -203,10 +216,14 @@ class Functions(Folders):
 
     def test_what_is_known_of_programs_is_said_once_in_a_folder_that_stays(self):
         picker = Path(self.folder + ".py")
-        picker.write_text("import json, numpy\nnumpy.save('picks.npy', numpy.arange(json.load(open('request.json'))['m']))\n")
+        picker.write_text(
+            "import json, numpy\nnumpy.save('picks.npy', numpy.arange(json.load(open('request.json'))['m']))\n")
         command = f'command(run="{sys.executable} {picker}", deterministic=true)'
-        with self.assertWarnsRegex(UserWarning, f"^{sys.executable} {picker}: its rows .* this command or the content of {sys.executable}, {picker} "
-                                   "changes; environment variables, other files and modules that it reads are not compared"):
+        with self.assertWarnsRegex(UserWarning,
+                                   f"^{sys.executable} {picker}: its rows .* this command or the content of "
+                                   f"{sys.executable}, {picker} "
+                                   "changes; environment variables, other files and modules that it reads are not "
+                                   "compared"):
             run(command, folder=self.folder, trials=1)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -224,10 +241,13 @@ class Functions(Folders):
         """A functools.partial, an object, a method, a cached function and a lambda pick what their function picks."""
         shifted = functools.partial(first_from, start=3)
         with self.assertWarnsRegex(UserWarning, r"ValueError: no 8 \(test_run.py, line \d+: raise"):
-            found = run([shifted, functools.partial(first_from, start=5), From(3), From(3).pick, functools.lru_cache(first_points),
+            found = run([shifted, functools.partial(first_from, start=5), From(3), From(3).pick,
+                         functools.lru_cache(first_points),
                          lambda points, m: range(3, 3 + m), functools.partial(From(0, most=4))])
-        picks = {label: column(found, "error", strategy_label=label).tolist() for label in set(column(found, "strategy_label"))}
-        self.assertEqual(set(picks), {"first_from(start=3)", "first_from(start=5)", "From", "pick", "first_points", "lambda", "From 2"})
+        picks = {label: column(found, "error", strategy_label=label).tolist()
+                 for label in set(column(found, "strategy_label"))}
+        self.assertEqual(set(picks), {"first_from(start=3)", "first_from(start=5)", "From", "pick", "first_points",
+                                      "lambda", "From 2"})
         for label in "From", "pick", "lambda":
             self.assertEqual(picks[label], picks["first_from(start=3)"], label)
         self.assertNotEqual(picks["first_from(start=5)"], picks["first_from(start=3)"])
@@ -255,7 +275,8 @@ class Functions(Folders):
             warnings.simplefilter("always")
             found = run(["uniform", picky])
         self.assertEqual(len(caught), 1, [str(one.message) for one in caught])
-        self.assertRegex(str(caught[0].message), r"^rows failed: 6, such as: .*LookupError: not <eight> \(test_run.py, line \d+: raise")
+        self.assertRegex(str(caught[0].message),
+                         r"^rows failed: 6, such as: .*LookupError: not <eight> \(test_run.py, line \d+: raise")
         self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=8)), {"failed"})
         self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=4)), {"ok"})
 
@@ -277,7 +298,8 @@ class Functions(Folders):
         self.assertEqual(len(set(column(one, "error"))), INPUTS * HEADS * 2 * 2)
 
     def test_what_draws_without_rng_is_told(self):
-        """By a second call on one head; the exceptions are those that are the same, but for rounding, or name seed or rng."""
+        """By a second call on one head; the exceptions are those that are the same, but for rounding, or name seed or
+        rng."""
         calls = []
 
         def drawn(points, m):
@@ -297,9 +319,12 @@ class Functions(Folders):
 
         def inverse(A):
             return np.linalg.pinv(A, rcond=0.01) * np.random.rand()
-        for functions, text in (([drawn], r"^drawn: a second call with the same arguments returned something else; it counts as "
-                                          "deterministic, with one trial, since it names neither rng nor seed: let it draw from its parameter"),
-                                ([moved], "^moved: a second call"), ([once], "^once: a second call with the same arguments failed")):
+        for functions, text in (([drawn],
+                                 r"^drawn: a second call with the same arguments returned something else; it counts as "
+                                          "deterministic, with one trial, since it names neither rng nor seed: let it "
+                                          "draw from its parameter"),
+                                ([moved], "^moved: a second call"),
+                                ([once], "^once: a second call with the same arguments failed")):
             with self.subTest(text), self.assertWarnsRegex(UserWarning, text):
                 run(functions)
         with self.assertWarnsRegex(UserWarning, "^inverse: a second call"):
@@ -329,7 +354,8 @@ class Functions(Folders):
 
         one, other = run([shifted], isolate=True, folder=self.folder), run([same])
         np.testing.assert_array_equal(column(one, "error"), column(other, "error"))
-        command = one.config.splitlines()[1].removeprefix("# From the shell: ").replace("nysbench run", f"{nysbench.program()} run")
+        command = one.config.splitlines()[1].removeprefix("# From the shell: ").replace("nysbench run",
+                                                                                        f"{nysbench.program()} run")
         done = subprocess.run(["sh", "-c", f"{command} -q -o {self.folder}2"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         np.testing.assert_array_equal(column(nysbench.Run(self.folder + "2"), "error"), column(other, "error"))
@@ -351,36 +377,52 @@ class Functions(Folders):
         np.testing.assert_allclose(own, twin, rtol=1e-9)
 
     def test_refused(self):
-        for problem, text in ((lambda points: 3, "no parameter m"), (lambda points, m, power: 3, "power: a strategy is given"),
+        for problem, text in ((lambda points: 3, "no parameter m"),
+                              (lambda points, m, power: 3, "power: a strategy is given"),
                               (lambda points, *m: 3, "given by name"),
-                              (np.argsort, "argsort: "), (functools.partial(first_from), "start: a strategy is given"), (dict.get, "get: ")):
+                              (np.argsort, "argsort: "), (functools.partial(first_from), "start: a strategy is given"),
+                              (dict.get, "get: ")):
             with self.assertRaisesRegex(TypeError, text):
                 run([problem])
         for given, kind, text in (
                 ({"strategies": "kmean"}, nysbench.ArgumentError, "^no strategy 'kmean'; did you mean 'kmeans'"),
                 ({"strategies": "uniform", "landmark": 3}, nysbench.ArgumentError, "'landmark' is unknown"),
-                ({"heads": (Q, K[0]), "strategies": "uniform"}, nysbench.ShapeError, r"all alike, not q \(3, 2, 40, 6\), k \(2, "),
-                ({"heads": {"x": (Q, K[..., :5])}, "strategies": "uniform"}, nysbench.ShapeError, "heads 'x': q and k need one d"),
-                ({"heads": (Q * np.nan, K), "strategies": "uniform"}, nysbench.NumericError, r"the entry \[0, 0, 0, 0\]"),
+                ({"heads": (Q, K[0]), "strategies": "uniform"}, nysbench.ShapeError,
+                 r"all alike, not q \(3, 2, 40, 6\), k \(2, "),
+                ({"heads": {"x": (Q, K[..., :5])}, "strategies": "uniform"}, nysbench.ShapeError,
+                 "heads 'x': q and k need one d"),
+                ({"heads": (Q * np.nan, K), "strategies": "uniform"}, nysbench.NumericError,
+                 r"the entry \[0, 0, 0, 0\]"),
                 ({"heads": (Q,), "strategies": "uniform"}, TypeError, "expected \\(q, k\\)"),
                 ({"sources": ["a"], "strategies": "uniform"}, nysbench.ArgumentError, "1 names for the 3 inputs"),
                 ({"heads": {}, "strategies": "uniform"}, nysbench.ArgumentError, "there are none"),
-                ({"heads": ([Q[0, 0], Q[0, 0, :30]], [K[0, 0], K[0, 0, :30]]), "strategies": "uniform"}, nysbench.ShapeError,
+                ({"heads": ([Q[0, 0], Q[0, 0, :30]], [K[0, 0], K[0, 0, :30]]), "strategies": "uniform"},
+                 nysbench.ShapeError,
                  r"^q of heads '': expected an array, or lists of equal lengths, not \(40, 6\), \(30, 6\)"),
-                ({"heads": {"x": [(Q[0], K[0]), (Q[0, :, :30], K[0, :, :30])]}, "strategies": "uniform"}, nysbench.ShapeError,
+                ({"heads": {"x": [(Q[0], K[0]), (Q[0, :, :30], K[0, :, :30])]}, "strategies": "uniform"},
+                 nysbench.ShapeError,
                  r"^heads 'x': inputs of shapes \(2, 40, 6\), \(2, 30, 6\)"),
-                ({"heads": {"x": [[Q[0], K[0]], [Q[1], K[1]]]}, "strategies": "uniform"}, nysbench.ArgumentError, "^heads 'x': these brackets may"),
-                ({"heads": {"x": ((Q[0], K[0]), (Q[1], K[1]))}, "strategies": "uniform"}, nysbench.ArgumentError, "^heads 'x': these brackets may"),
-                ({"heads": {"x": [(Q, K)]}, "strategies": "uniform"}, nysbench.ShapeError, "^heads 'x': expected .* of each input"),
+                ({"heads": {"x": [[Q[0], K[0]], [Q[1], K[1]]]}, "strategies": "uniform"}, nysbench.ArgumentError,
+                 "^heads 'x': these brackets may"),
+                ({"heads": {"x": ((Q[0], K[0]), (Q[1], K[1]))}, "strategies": "uniform"}, nysbench.ArgumentError,
+                 "^heads 'x': these brackets may"),
+                ({"heads": {"x": [(Q, K)]}, "strategies": "uniform"}, nysbench.ShapeError,
+                 "^heads 'x': expected .* of each input"),
                 ({"strategies": {"uniform", "kmeans"}}, TypeError, "^strategies: a set has no order: give a list"),
-                ({"sources": {"a", "b", "c"}, "strategies": "uniform"}, TypeError, "^sources: a set has no order: give a list of the names"),
-                ({"sources": 3, "strategies": "uniform"}, TypeError, "^sources: expected a list of the names of the inputs, not 3"),
-                ({"strategies": "uniform", "seed": 3j}, TypeError, "^seed: expected a list, or a text or a number, not 3j"),
-                ({"strategies": "uniform", "plots": [b"error"]}, TypeError, "^plots: expected a list, or a text or a number, not b'error'"),
-                ({"causal": "false", "strategies": "uniform"}, TypeError, "^causal: expected True or False, not 'false'"),
+                ({"sources": {"a", "b", "c"}, "strategies": "uniform"}, TypeError,
+                 "^sources: a set has no order: give a list of the names"),
+                ({"sources": 3, "strategies": "uniform"}, TypeError,
+                 "^sources: expected a list of the names of the inputs, not 3"),
+                ({"strategies": "uniform", "seed": 3j}, TypeError,
+                 "^seed: expected a list, or a text or a number, not 3j"),
+                ({"strategies": "uniform", "plots": [b"error"]}, TypeError,
+                 "^plots: expected a list, or a text or a number, not b'error'"),
+                ({"causal": "false", "strategies": "uniform"}, TypeError,
+                 "^causal: expected True or False, not 'false'"),
                 ({"causal": 2, "strategies": "uniform"}, TypeError, "^causal: expected True or False, not 2"),
                 ({"isolate": "no", "strategies": "uniform"}, TypeError, "^isolate: expected True or False, not 'no'"),
-                ({"progress": "no", "strategies": "uniform"}, TypeError, "^progress: expected True or False, not 'no'")):
+                ({"progress": "no", "strategies": "uniform"}, TypeError,
+                 "^progress: expected True or False, not 'no'")):
             with self.subTest(text), self.assertRaisesRegex(kind, text):
                 run(**given)
 
@@ -391,7 +433,8 @@ class Names(Folders):
         heads = {"L1": one, "l1": other, "the layer": one, "The-layer": other}
         found = run(["uniform"], heads=heads, trials=1, draws="shared", folder=self.folder)
         alone = [run(["uniform"], heads=given, trials=1, draws="shared") for given in heads.values()]
-        errors = {model: [e for e, m in zip(column(found, "error"), column(found, "model")) if m == model] for model in heads}
+        errors = {model: [e for e, m in zip(column(found, "error"), column(found, "model")) if m == model]
+                  for model in heads}
         for name, run_of_one in zip(heads, alone):
             self.assertEqual(errors[name], list(column(run_of_one, "error")), name)
         self.assertEqual(len(os.listdir(os.path.join(self.folder, "heads"))), len(heads))
@@ -411,50 +454,59 @@ class Names(Folders):
 class Answers(Folders):
     @classmethod
     def setUpClass(cls):
-        cls.found = nysbench.run(**{**SAME, "heads": {"<b>layer</b>": tuple(np.concatenate([x, -x]) for x in (Q, K, V))}},
-                               strategies=["uniform", "kmeans", "segment_means"], sources=[f"text {i}" for i in range(6)])
+        cls.found = nysbench.run(**{**SAME,
+                                    "heads": {"<b>layer</b>": tuple(np.concatenate([x, -x]) for x in (Q, K, V))}},
+                               strategies=["uniform", "kmeans", "segment_means"],
+                                 sources=[f"text {i}" for i in range(6)])
 
     @staticmethod
     def lines(table):
         return table if isinstance(table, list) else table.to_dict("records")
 
     def program(self, *words):
-        return json.loads(subprocess.run([nysbench.program(), *words, "-f", "json"], check=True, capture_output=True, text=True).stdout)
+        return json.loads(subprocess.run([nysbench.program(), *words, "-f", "json"], check=True, capture_output=True,
+                                         text=True).stdout)
 
     def test_compare(self):
         lines, full = self.lines(self.found.compare()), self.program("compare", str(self.found.folder))
         self.assertEqual([line["ratio"] for line in lines], [line["ratio"] for line in full if line["model"] == "all"])
         self.assertEqual([line["method"] for line in lines[:2]], ["kmeans", "segment_means"])
         self.assertEqual({line["sources"] for line in lines}, {6})
-        self.assertEqual({line["method"] for line in self.lines(self.found.compare("kmeans", where={"landmarks": [4]}))},
+        self.assertEqual({line["method"]
+                          for line in self.lines(self.found.compare("kmeans", where={"landmarks": [4]}))},
                          {"uniform", "segment_means"})
         self.assertIn("icc", self.lines(self.found.compare(full=True))[0])
 
     def test_columns_of_a_comparison(self):
-        """They are the same whatever the data, tell all lines apart, are no more than a notebook shows, and have a meaning
-        each."""
-        few = nysbench.run(problems=["gaussian(n=24, d=4)", "gaussian(n=30, d=4)"], strategies=["uniform", "kmeans"], trials=2,
+        """They are the same whatever the data, tell all lines apart, are no more than a notebook shows, and have a
+        meaning each."""
+        few = nysbench.run(problems=["gaussian(n=24, d=4)", "gaussian(n=30, d=4)"], strategies=["uniform", "kmeans"],
+                           trials=2,
                            cores=["svd", "iterative"], landmarks=[4, 6], pairing=["joint", "queries"], progress=False)
         model = Path(self.folder).with_name("tiny_model.py")
         shutil.copy("tests/support/tiny_model.py", model)
         problem = f'live_model(run="{sys.executable} {model} {nysbench.program()}", layers=[1, half], source=[0, 1])'
         layers = nysbench.run(study="effect", problems=problem, progress=False,
                               attentions=["nystrom(landmarks=4)", "longformer(window=6)"])
-        timed = nysbench.run(study="forward", problems="gaussian(n=30, d=4)", attentions=["naive", "nystrom(landmarks=4)"],
+        timed = nysbench.run(study="forward", problems="gaussian(n=30, d=4)",
+                             attentions=["naive", "nystrom(landmarks=4)"],
                              heads=[1, 2], rounds=1, trials=2, progress=False)
         described = nysbench._result.described_columns()
         for found, settings in ((self.found, {"kernel", "pairing", "core"}), (few, {"kernel", "pairing", "core"}),
                                 (layers, set()), (timed, {"setting_heads", "threads"})):
             lines, full = self.lines(found.compare()), self.lines(found.compare(full=True))
-            wanted = {"method", "baseline", "metric", "model", "input", "ratio", "low", "high", "verdict", "why", "heads_differ",
+            wanted = {"method", "baseline", "metric", "model", "input", "ratio", "low", "high", "verdict", "why",
+                      "heads_differ",
                       "disturbed", "sources", "t_p", "t_holm_p"}
             self.assertLessEqual(wanted | settings, set(lines[0]))
             self.assertLessEqual(len(lines[0]), 20)
-            keys = [tuple(str(line[name]) for name in lines[0] if name not in ("ratio", "low", "high", "t_p")) for line in lines]
+            keys = [tuple(str(line[name]) for name in lines[0] if name not in ("ratio", "low", "high", "t_p"))
+                    for line in lines]
             self.assertEqual(len(set(keys)), len(keys), keys)
             meanings = nysbench._result._meanings(full)
             self.assertEqual([name for name in full[0] if not meanings.get(name)], [])
-            self.assertEqual([name for name in meanings if name not in nysbench._result._MEANINGS and name.removeprefix("setting_") not in described], [])
+            self.assertEqual([name for name in meanings if name not in nysbench._result._MEANINGS
+                              and name.removeprefix("setting_") not in described], [])
         self.assertEqual(list(self.lines(few.compare())[0]), list(self.lines(self.found.compare())[0]))
         self.assertEqual({line["pairing"] for line in self.lines(few.compare())}, {"joint", "queries"})
         self.assertEqual({line["input"] for line in self.lines(layers.compare())}, {"layers = 1", "layers = half"})
@@ -487,11 +539,16 @@ class Answers(Folders):
         self.assertNotIn("<b>layer</b>", page)
 
     def test_html_shows_what_print_shows(self):
-        """Heading with the baseline, which way is better, marks, warnings, why a line has no result, notes, and the figure."""
-        found = run(["uniform", "kmeans", "subsample(of=kmeans, tokens=6)", lambda keys, m: range(m)], landmarks=8, trials=4,
+        """Heading with the baseline, which way is better, marks, warnings, why a line has no result, notes, and the
+        figure."""
+        found = run(["uniform", "kmeans", "subsample(of=kmeans, tokens=6)", lambda keys, m: range(m)], landmarks=8,
+                    trials=4,
                     heads=(np.concatenate([Q, Q]), np.concatenate([K, K])))
-        with sqlite3.connect(found.folder / "results.sqlite") as store:  # one head better, one worse, and four trials that say so
-            store.execute("UPDATE results SET error = CASE WHEN strategy LIKE 'uniform%' THEN 0.5 WHEN head % 2 THEN 0.7 ELSE 0.2 END "
+        with sqlite3.connect(
+                found.folder / "results.sqlite") as store:  # one head better, one worse, and four trials that say so
+            store.execute(
+                "UPDATE results SET error = CASE WHEN strategy LIKE 'uniform%' THEN 0.5 WHEN head % 2 THEN 0.7 ELSE "
+                "0.2 END "
                           "+ 1e-3 * (position % 7) WHERE status = 'ok'")
         for text in (repr(found), re.sub(r"<[^>]*>", " ", found._repr_html_().replace("&lt;", "<"))):
             text = re.sub(r"\s+", " ", text)
@@ -515,8 +572,8 @@ class Answers(Folders):
         self.assertEqual(len(self.lines(both.compare(confounded="pairing"))), 4)
 
     def test_figure_beside_a_broken_matplotlib(self):
-        """Debian's, built for NumPy 1, beside NumPy 2 from PyPI: the figure is gnuplot's, which is said; where there is no
-        matplotlib nothing is said."""
+        """Debian's, built for NumPy 1, beside NumPy 2 from PyPI: the figure is gnuplot's, which is said; where there is
+        no matplotlib nothing is said."""
         package = Path(self.folder) / "matplotlib"
         package.mkdir(parents=True)
         loaded = [name for name in sys.modules if name.partition(".")[0] == "matplotlib" or name == "nysbench._drawing"]
@@ -525,7 +582,8 @@ class Answers(Folders):
                 del sys.modules[name]
             (package / "__init__.py").write_text("raise ImportError('built for another NumPy')")
             importlib.invalidate_caches()
-            with self.assertWarnsRegex(UserWarning, r"^matplotlib is there but cannot be imported \(built for another NumPy\)"):
+            with self.assertWarnsRegex(UserWarning,
+                                       r"^matplotlib is there but cannot be imported \(built for another NumPy\)"):
                 plot = self.found.plot("ratio")
             self.assertEqual((plot.figure, plot.axes), (None, []))
             sys.modules["matplotlib"] = None
@@ -548,7 +606,8 @@ class Answers(Folders):
         self.assertEqual(len(self.found.plot("error").axes), len(plot.axes))
         if plot.axes:
             forest, = self.found.plot("forest").axes
-            self.assertEqual([label.get_text() for label in forest.get_yticklabels()], ["segment_means", "kmeans", "uniform"][::-1])
+            self.assertEqual([label.get_text() for label in forest.get_yticklabels()],
+                             ["segment_means", "kmeans", "uniform"][::-1])
             ranks = self.found.plot("ranks")
             self.assertEqual(len(ranks.axes), len(SAME["landmarks"]))
         with self.assertRaisesRegex(nysbench.ArgumentError, "the run has no rows that it draws"):
@@ -557,7 +616,8 @@ class Answers(Folders):
                 self.found.plot("steps")
 
     def test_too_few_sources(self):
-        self.assertEqual({line["why"] for line in self.lines(run(["uniform", "kmeans"]).compare())}, {"3 sources, fewer than 6"})
+        self.assertEqual({line["why"] for line in self.lines(run(["uniform", "kmeans"]).compare())},
+                         {"3 sources, fewer than 6"})
 
     def test_copies_have_the_results(self):
         """Also when the original is gone; of a folder that stays, a pickle has the path."""
@@ -611,8 +671,8 @@ class Ends(Folders):
             return range(m)
         x = np.random.default_rng(1).standard_normal((40, 6))
         try:
-            nysbench.run(heads=(x, x, x), strategies=["uniform", slow], cores="svd(rcond=0.01)", landmarks=[4, 8], trials=1,
-                         folder=sys.argv[1], progress=False, jobs=2)
+            nysbench.run(heads=(x, x, x), strategies=["uniform", slow], cores="svd(rcond=0.01)", landmarks=[4, 8],
+                         trials=1, folder=sys.argv[1], progress=False, jobs=2)
         except KeyboardInterrupt:
             print("interrupted")
     """
@@ -623,7 +683,8 @@ class Ends(Folders):
 
     def test_interrupt(self):
         # A signal to the process may reach a thread of OpenBLAS, and then wakes no sleep of the main one.
-        with self.session("signal.pthread_kill(threading.main_thread().ident, signal.SIGINT); time.sleep(60)") as process:
+        with self.session(
+                "signal.pthread_kill(threading.main_thread().ident, signal.SIGINT); time.sleep(60)") as process:
             self.assertEqual(process.communicate(timeout=60)[0], "interrupted\n")
         self.assertTrue(gone(self.folder))
         self.assertIn("uniform", set(column(nysbench.Run(self.folder), "strategy_label")))
@@ -636,12 +697,14 @@ class Ends(Folders):
 
     def test_folders_of_killed_sessions(self):
         """They go with the next session on the same machine; those of living sessions and of other machines stay."""
-        code = "import os, signal; from nysbench._temporary import make_folder; print(make_folder('run'), make_folder('session'), flush=True); {}"
+        code = ("import os, signal; from nysbench._temporary import make_folder; "
+                "print(make_folder('run'), make_folder('session'), flush=True); {}")
         with tempfile.TemporaryDirectory() as tmp:
             environment = {**os.environ, "TMPDIR": tmp}
 
             def call(act):
-                return subprocess.Popen([sys.executable, "-c", code.format(act)], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                return subprocess.Popen([sys.executable, "-c", code.format(act)], env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
             with call("input()") as living:
                 kept = living.stdout.readline().split()
@@ -661,9 +724,11 @@ class Ends(Folders):
         with tempfile.TemporaryDirectory() as tmp:
             folder = os.path.join(tmp, "x" * 120)
             os.mkdir(folder)
-            code = "import nysbench, numpy as np; x = np.eye(12, 4); print(nysbench.run(heads=(x, x, x), strategies=['uniform', {}], cores='svd', landmarks=4, " \
-                   "trials=1, progress=False).rows['status'].tolist())"
-            found = subprocess.run([sys.executable, "-c", code.format("lambda points, m: range(m)")], env={**os.environ, "TMPDIR": folder}, capture_output=True,
+            code = ("import nysbench, numpy as np; x = np.eye(12, 4); "
+                    "print(nysbench.run(heads=(x, x, x), strategies=['uniform', {}], cores='svd', landmarks=4, "
+                    "trials=1, progress=False).rows['status'].tolist())")
+            found = subprocess.run([sys.executable, "-c", code.format("lambda points, m: range(m)")],
+                                   env={**os.environ, "TMPDIR": folder}, capture_output=True,
                                    text=True, check=False)
             self.assertEqual(found.stdout, "['ok', 'ok']\n", found.stderr)
             self.assertEqual(os.listdir(folder), [])
@@ -734,17 +799,20 @@ class Identity(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             sys.path.insert(0, folder)
             self.addCleanup(sys.path.remove, folder)
-            files = [Path(folder, name) for name in ("one_of_test_run.py", "two_of_test_run.py", "pack_of_test_run/three.py")]
+            files = [Path(folder, name)
+                     for name in ("one_of_test_run.py", "two_of_test_run.py", "pack_of_test_run/three.py")]
             files[2].parent.mkdir()
             (files[2].parent / "__init__.py").write_text("from .three import x\n")
             files[2].write_text("x = 1\n")
             files[1].write_text("y = 1\n")
-            files[0].write_text("def f():\n    from two_of_test_run import y\n    import pack_of_test_run\n    return y\n")
+            files[0].write_text(
+                "def f():\n    from two_of_test_run import y\n    import pack_of_test_run\n    return y\n")
 
             def mine(points, m):
                 from one_of_test_run import f
                 return f()
-            found = self.digests(mine, lambda: mine(None, 1), *(functools.partial(file.write_text, "z = 1\n") for file in files[::-1]))
+            found = self.digests(mine, lambda: mine(None, 1),
+                                 *(functools.partial(file.write_text, "z = 1\n") for file in files[::-1]))
             self.assertEqual(found[0], found[1])
             self.assertEqual(len(set(found)), 4, found)
 
