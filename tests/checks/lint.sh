@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
-# of C (clang-format breaks no text), of the tests in Python and of what builds, clang-tidy's checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed
-# and closed, and pyflakes for the Python. It also warns of sentences of the manual that readers stumble over
-# (tests/checks/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
-# repository's root, where build/build.h is: tests/checks/lint.sh [format|lines|python|tidy|analyzer|words]...
+# What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns of C
+# (clang-format breaks no text), of the tests in Python and of what builds, clang-tidy's checks (.clang-tidy), gcc's
+# analyzer for what is allocated, opened, freed and closed, and pyflakes for the Python. It also warns of sentences of
+# the manual that readers stumble over (tests/checks/words.py). A false finding is marked beside the line, with the
+# reason: NOLINT(check): reason. From the repository's root, where build/build.h is:
+# tests/checks/lint.sh [format|lines|python|tidy|analyzer|words]...
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"
