@@ -83,17 +83,20 @@ nb_status nb_landmark_draw(const nb_landmark_work *w, int head, nb_landmark_head
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     NB_NEED(tokens, nb_alloc(ctx, (size_t)c.count, sizeof *tokens));
     NB_NEED(weight, nb_alloc_raw(ctx, (size_t)c.count));
+    /* 1. The random queries, and their distances from the landmarks' queries */
     stream.role = "rows";
     stream.m = how->m;
     nb_random_seed(rng, &stream);
     NB_TRY(ctx, candidates_new(w, q, tokens, &c, rng, ctx));
     meet(&c, 0, how->m, h->q);
     nb_count_multiplications((double)c.count * (double)d);
+    /* Drawn in proportion to the squared distance, |x|^2 + 2 (distance) */
     for (size_t i = 0; i < (size_t)c.count; i++)
         weight[i] = fmax(0, (double)nb_scalar_dot(d, c.x + i * d, c.x + i * d) + 2 * c.distance[i]);
     NB_TRY(ctx, nb_draw_distinct(rng, c.count, weight, how->drawn, drawn, ctx));
     for (int i = 0; i < how->drawn; i++) drawn[i] = tokens[drawn[i]];
     nb_scalar_gather((int)d, q, how->drawn, drawn, h->q + d * m);
+    /* 2. How many of the random queries each stands for */
     meet(&c, how->m, how->drawn, h->q + d * m);
     memset(h->weights, 0, (size_t)nb_landmark_queries(how) * sizeof *h->weights);
     for (int i = 0; i < c.count; i++) h->weights[c.owner[i]]++;
@@ -115,6 +118,7 @@ static nb_status fit(const nb_landmark_work *w, nb_landmark_head *h, const nb_sc
     NB_NEED(features, nb_alloc_raw(ctx, features_size));
     NB_NEED(exact, nb_alloc_raw(ctx, outputs_size));
     NB_NEED(solved, nb_alloc_raw(ctx, (size_t)dv * (size_t)m));
+    /* The queries' rows of F */
     shape.n = m;
     nb_exact_weights(&shape, queries, h->q, h->k, f);
     if (!nb_scalars_finite(outputs_size, outputs) || !nb_scalars_finite(features_size, f)) {
@@ -124,6 +128,7 @@ static nb_status fit(const nb_landmark_work *w, nb_landmark_head *h, const nb_sc
     }
     nb_scalar_to_double(features_size, f, features);
     nb_scalar_to_double(outputs_size, outputs, exact);
+    /* W = X (B V), which the core fits to the exact outputs */
     nb_core_outputs given = {.m = m,
                              .dv = dv,
                              .count = queries,

@@ -161,9 +161,11 @@ static nb_status form_a(const nb_landmark_work *w, nb_landmark_head *h, nb_ctx *
     logits = k + (size_t)d * (size_t)m;
     nb_scalar_to_double((size_t)d * (size_t)m, h->q, q);
     nb_scalar_to_double((size_t)d * (size_t)m, h->k, k);
+    /* K~'Q~/sqrt d: a landmark's query is a column */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, d, 1 / sqrt(d), k, d, q, d, 0, logits, m);
     for (int i = 0; i < m; i++) {
         double *row = logits + (size_t)i * (size_t)m;
+        /* A row of A is a softmax over the landmarks' keys; of cur, a part of the row of S, e^(logit - lse) */
         bool cur = w->s->how.kind == NB_CUR;
         double sum = nb_exp_sum((size_t)m, row, cur ? (double)h->lse[h->queries[i]] : nb_largest((size_t)m, row));
         for (int j = 0; j < m && !cur; j++) row[j] /= sum;
@@ -171,6 +173,7 @@ static nb_status form_a(const nb_landmark_work *w, nb_landmark_head *h, nb_ctx *
             if (h->keys[j] > h->queries[i]) row[j] = 0;
     }
     nb_transpose(m, m, logits, h->a);
+    /* |A|_1, the largest column sum */
     h->one = 0;
     for (int j = 0; j < m; j++) h->one = fmax(h->one, nb_sum((size_t)m, h->a + (size_t)j * (size_t)m));
     return NB_OK;

@@ -202,6 +202,7 @@ void nb_near_answer(const nb_neighbourhood *g, const nb_far *f, const nb_layer_h
     size_t d = (size_t)r->softmax.d, dv = (size_t)r->softmax.dv;
     int queries[NB_NEAR_QUERIES] = {0}, count = nb_near_queries(g, block, queries), keys = begin_list(g, f, block, r);
     nb_mask mask = {.bias = r->bias, .bias_stride = NB_NEAR_QUERIES};
+    /* Logits get b_c + ln(keys of c that are not near), for each query without its cluster's strongest */
     set_bias(f, keys, r);
     for (int i = 0; i < count && f->top > 0; i++) leave_strongest(f, i, queries[i], r);
     nb_scalar_gather((int)d, head->q, count, queries, r->q);

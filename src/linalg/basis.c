@@ -109,17 +109,21 @@ static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bo
     int n = v->n, m = v->m;
     *done = false;
     for (int round = 0; round < ROUNDS && !*done; round++) {
+        /* G = V'V, which ends the rounds where it is I already to `nearly` */
         gram(v, w);
         *done = deviation(m, w->g) < nearly;
+        /* G = R_k'R_k; it fails at first where V is too ill-conditioned */
         if (!factorise(m, w)) {
             NB_REQUIRE(ctx, round == 0, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d broke down in round %d", m,
                        n, round + 1);
             return NB_OK;
         }
+        /* R = R_k ... R_1 */
         if (round == 0)
             memcpy(r, w->g, (size_t)m * (size_t)m * sizeof *r);
         else
             multiply_triangles(m, w->g, r);
+        /* V <- V R_k^-1 */
         if (*done)
             divide_near_one(v, w);
         else

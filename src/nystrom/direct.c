@@ -175,6 +175,7 @@ static double row_entropy(int n, const double *p)
 static void add_row(int n, const double *s, const double *t, double limit, unsigned wanted, sums *total)
 {
     double difference = 0, row_sum = 0, s_t = 0, t_t = 0;
+/* |s - t|^2, t'1, s't and |t|^2 of a row s of S and t of F X B */
 #pragma omp simd reduction(+ : difference, row_sum, s_t, t_t)
     for (int j = 0; j < n; j++) {
         difference += (s[j] - t[j]) * (s[j] - t[j]);
@@ -187,6 +188,7 @@ static void add_row(int n, const double *s, const double *t, double limit, unsig
     total->s_t += s_t;
     total->t_t += t_t;
     if (wanted & NB_WANT_ENTRIES) {
+        /* Entries that are negative by more than rounding, and their mass */
         double negative = 0, mass = 0;
 #pragma omp simd reduction(+ : negative, mass)
         for (int j = 0; j < n; j++) {
@@ -343,6 +345,7 @@ static nb_status measure(const direct *d, nb_request *r, const int *order, unsig
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
     NB_TRY(ctx, nb_scene_norm(d->scene, &norm, ctx));
     NB_TRY(ctx, buffers_init(&b, d, r, order, wanted, ctx));
+    /* |C - M|, and the sums over the rows of S and F X B */
     NB_TRY(ctx, core_part(d, x, &core, &sizes, ctx));
     r->entry_noise = nb_rounding_noise(d->factors, &sizes, 1);
     pass(d, rows, -r->entry_noise, wanted, &b, &total);
@@ -352,12 +355,14 @@ static nb_status measure(const direct *d, nb_request *r, const int *order, unsig
     if (!r->keep_rows) out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
+    /* Rounding: of X, and of the sums */
     NB_TRY(ctx, nb_x_noise(d->factors, &r->rounding, &sizes,
                            &(nb_sides){NB_PLAIN, d->rank_f, d->rank_b, d->r_f, d->r_b, 1}, norm, &noise, ctx));
     out->error_noise = rounding + noise;
     out->error_subspace_noise = rounding + d->turned;
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
+    /* |T_U|/|S_U| over the rows that nobody has looked at */
     if (r->seen > 0 && total.unseen_of_s > 0) {
         out->error_unseen = sqrt(total.unseen / total.unseen_of_s);
         NB_TRY(ctx, unseen_parts(d, r, order, sqrt(total.unseen_of_s), out, ctx));

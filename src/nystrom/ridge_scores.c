@@ -94,6 +94,7 @@ static nb_status score_level(recursion *r, int size, nb_ctx *ctx)
     NB_NEED(values, nb_alloc_raw(ctx, (size_t)s));
     NB_NEED(b, nb_alloc_raw(ctx, (size_t)s * TILE));
     NB_NEED(c, nb_alloc_raw(ctx, (size_t)s * TILE));
+    /* M = U diag(values) U', of the sampled rows and columns with their weights */
     sampled_columns(r, s, r->sample, vectors);
     nb_count_multiplications((double)s * s);
     for (int j = 0; j < s; j++) nb_scale((size_t)s, r->weight[j], vectors + (size_t)j * (size_t)s);
@@ -101,10 +102,12 @@ static nb_status score_level(recursion *r, int size, nb_ctx *ctx)
     double lambda = level_lambda(r, size, values);
     for (int first = 0; first < size; first += TILE) {
         int tokens = size - first < TILE ? size - first : TILE;
+        /* U' b_i of a tile of tokens */
         sampled_columns(r, tokens, r->order + first, b);
         if (s > 0) nb_gemm(NB_TRANSPOSED, NB_PLAIN, s, tokens, s, 1, vectors, s, b, s, 0, c, s);
         nb_count_multiplications(2.0 * tokens * s);
         for (int i = 0; i < tokens; i++) {
+            /* (K_ii - sum over a of (U' b_i)_a^2/(values_a + lambda))/lambda */
             double left = r->diagonal[r->order[first + i]];
             for (int a = 0; a < s; a++) {
                 double y = c[(size_t)i * (size_t)s + (size_t)a];

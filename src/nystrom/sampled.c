@@ -212,16 +212,20 @@ static nb_status measure(const view *v, const nb_how *how, const nb_request *r, 
     NB_NEED(g, nb_alloc_raw(ctx, square));
     NB_NEED(t, nb_alloc_raw(ctx, (size_t)m * k));
     NB_NEED(a, nb_alloc_raw(ctx, 2 * k));
+    /* |F X|, from the sampled rows of F */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, s->k, m, 1, x, m, v->f, m, 0, t, m);
     sizes.fx = nb_frobenius((size_t)m * k, t) * scale;
+    /* G = X R_B', and the sampled rows of F G */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, m, 1, x, m, v->p.r_b, m, 0, g, m);
     sizes.xb = nb_frobenius(square, g);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, s->k, m, 1, g, m, v->f, m, 0, t, m);
+    /* a_i = |s_i|^2 - |s_i Q_B|^2 + |s_i Q_B - f_i G|^2, 0 for rows that are kept */
     row_squares(v, t, a);
     if (seen) out->error_unseen = error_unseen(s, seen, a);
     for (int i = 0; seen && r->keep_rows && i < s->k; i++) a[i] = seen[i] ? 0 : a[i];
     ratio_estimate(s->n, s->k, a, s->squares, &out->error, &out->error_se);
     if (!isfinite(out->error)) return NB_OK;
+    /* Rounding: of X, and of the difference in a_i */
     double noise, norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);
     NB_TRY(ctx, nb_x_noise(v->p.factors, &r->rounding, &sizes,
                            &(nb_sides){NB_TRANSPOSED, s->k, m, v->f, v->p.r_b, scale}, norm, &noise, ctx));

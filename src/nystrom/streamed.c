@@ -104,15 +104,19 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
     nb_measures_clear(out);
     NB_NEED(scratch, nb_alloc_raw(ctx, square));
     NB_TRY(ctx, nb_scene_norm(p->scene, &norm, ctx));
+    /* C = R_F X R_B' */
     nb_projection_core(p, x, scratch, c, &sizes);
+    /* error^2 = subspace^2 + |C - M|^2/|S|^2 */
     out->error_subspace = p->subspace;
     out->error_core = core_part(p, c, norm, scratch);
     out->error = nb_hypotenuse(out->error_subspace, out->error_core);
     if (!isfinite(out->error)) return NB_OK;
+    /* |S - F X B|^2/n^2, and <S, F X B> = <M, C> over the norms */
     out->mse = pow(out->error * norm / p->n, 2);
     out->cosine = nb_dot(square, p->mid, c) / (norm * nb_frobenius(square, c));
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
+    /* Rounding: of X, of the sums, and of single precision */
     r->entry_noise = nb_rounding_noise(p->factors, &sizes, 1);
     NB_TRY(ctx, nb_x_noise(p->factors, &r->rounding, &sizes, &(nb_sides){NB_PLAIN, p->m, p->m, p->r_f, p->r_b, 1}, norm,
                            &noise, ctx));

@@ -206,13 +206,17 @@ static nb_status parts_by_basis(unseen *u, const double *x, nb_measures *out, nb
     NB_NEED(values, nb_alloc_raw(ctx, (size_t)m));
     NB_NEED(inner, nb_alloc_raw(ctx, 2 * square));
     c = inner + square;
+    /* F_U = Q_U R_F, transposed */
     take(p, left, u->seen->order + u->seen->seen, q);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, left, m, 1, p->r_f, m, q, m, 0, f, m);
+    /* W: the left singular vectors of F_U that are more than rounding */
     NB_TRY(ctx, nb_singular_vectors(NB_ROWS, left, m, f, values, b.w, ctx));
     while (b.rank < most && values[b.rank] > DBL_EPSILON * p->n * values[0]) b.rank++;
     NB_NEED(b.h, nb_alloc_reals(ctx, (size_t)b.rank, (size_t)m));
+    /* H = W' S_U Q_B */
     NB_TRY(ctx, each_stripe(u, add_to_h, &b, ctx));
     size_t count = (size_t)b.rank * (size_t)m;
+    /* |S_U|^2 - |H|^2 or, where that cancels, its sum row by row */
     double least = b.of_s - nb_sum_of_squares(count, b.h);
     if (least < small * b.of_s) {
         b.at = 0;
@@ -220,6 +224,7 @@ static nb_status parts_by_basis(unseen *u, const double *x, nb_measures *out, nb
         least = b.missed;
     }
     out->error_unseen_subspace = sqrt(least / u->of_unseen);
+    /* W' F_U X R_B', and its distance from H */
     nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, b.rank, m, left, 1, b.w, left, f, m, 0, c, b.rank);
     nb_gemm(NB_PLAIN, NB_PLAIN, b.rank, m, m, 1, c, b.rank, x, m, 0, inner, b.rank);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, b.rank, m, m, 1, inner, b.rank, p->r_b, m, 0, c, b.rank);

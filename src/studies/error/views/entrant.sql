@@ -8,7 +8,7 @@ CREATE TEMP TABLE entrant AS
 WITH kind AS (
     SELECT name, min(place) AS place, count(*) AS cores, max(coalesce(option <> 'rows', 0)) AS swept
     FROM core WHERE name IS NOT NULL GROUP BY name),
-one AS (
+listed AS (
     SELECT 0 AS part, place, NULL AS name, label, spec AS core, oracle, option IS NULL OR plain AS usual FROM core
     UNION ALL SELECT 1, place, name, 'best ' || name || ' of ' || cores || ' (oracle)', NULL, 1, 1
     FROM kind WHERE swept
@@ -17,7 +17,7 @@ one AS (
     UNION ALL SELECT 3, 0, NULL, 'the best core of F X B', NULL, 1, 1)
 SELECT row_number() OVER (ORDER BY part, place) AS id, part, place, name, label, coalesce(core, label) AS core, oracle,
        usual, row_number() OVER (PARTITION BY usual ORDER BY part, place) AS number
-FROM one;
+FROM listed;
 
 CREATE UNIQUE INDEX entrants ON entrant (id);
 

@@ -12,35 +12,35 @@ WITH ranked AS (
     SELECT *, row_number() OVER (PARTITION BY strategy_id, factors_id ORDER BY pairing_id IS NULL, first) AS place,
            max(CASE WHEN pairing_id IS NULL THEN first END) OVER (PARTITION BY strategy_id, factors_id) AS without
     FROM way),
-one AS (
+per_way AS (
     SELECT row_number() OVER (ORDER BY CASE WHEN place = 1 THEN min(first, coalesce(without, first)) ELSE first END) - 1
            AS id, strategy_id, factors_id, pairing_id, place = 1 AS leads
     FROM ranked WHERE pairing_id IS NOT NULL OR place = 1),
 usual AS ( -- the pairing of most; where all have one, there is none
-    SELECT pairing_id AS usual_id FROM one WHERE pairing_id IS NOT NULL AND
-        (SELECT count(DISTINCT pairing_id) FROM one) > 1
+    SELECT pairing_id AS usual_id FROM per_way WHERE pairing_id IS NOT NULL AND
+        (SELECT count(DISTINCT pairing_id) FROM per_way) > 1
     GROUP BY pairing_id ORDER BY count(*) DESC, min(id) LIMIT 1),
 led AS (
     SELECT id, strategy_id, min(id) OVER (PARTITION BY strategy_id) AS leader, row_number() OVER (
                PARTITION BY strategy_id ORDER BY pairing_id IS NOT NULL AND pairing_id <> usual_id, id) - 1 AS nth
-    FROM one LEFT JOIN usual),
+    FROM per_way LEFT JOIN usual),
 looked AS (
     SELECT id, CASE WHEN nth < 4 THEN 1000 * nth + dense_rank() OVER (ORDER BY leader) - 1
-               ELSE (SELECT count(DISTINCT strategy_id) FROM one) + count(CASE WHEN nth >= 4 THEN 1 END) OVER (ORDER BY id) - 1
+               ELSE (SELECT count(DISTINCT strategy_id) FROM per_way) + count(CASE WHEN nth >= 4 THEN 1 END) OVER (ORDER BY id) - 1
                END AS look
     FROM led)
-SELECT one.*, look, s.spec AS strategy, p.spec AS pairing, f.spec AS factors, s.label AS name, s.oracle,
+SELECT per_way.*, look, s.spec AS strategy, p.spec AS pairing, f.spec AS factors, s.label AS name, s.oracle,
        (SELECT spec FROM component WHERE kind = 'pairing' AND id = usual_id) AS usual,
        s.label || CASE WHEN s.oracle THEN ', oracle' ELSE '' END
        || CASE WHEN usual_id IS NOT NULL AND pairing_id IS NOT NULL AND (pairing_id <> usual_id OR EXISTS (
-            SELECT 1 FROM one AS o WHERE o.strategy_id = one.strategy_id AND o.pairing_id <> one.pairing_id))
+            SELECT 1 FROM per_way AS o WHERE o.strategy_id = per_way.strategy_id AND o.pairing_id <> per_way.pairing_id))
           THEN ', ' || p.spec
-          WHEN EXISTS (SELECT 1 FROM one AS o WHERE o.strategy_id = one.strategy_id AND o.pairing_id <> one.pairing_id)
+          WHEN EXISTS (SELECT 1 FROM per_way AS o WHERE o.strategy_id = per_way.strategy_id AND o.pairing_id <> per_way.pairing_id)
           THEN ', ' || p.spec ELSE '' END
-       || CASE WHEN EXISTS (SELECT 1 FROM one AS o WHERE o.factors_id <> one.factors_id) THEN ', ' || f.spec ELSE '' END
+       || CASE WHEN EXISTS (SELECT 1 FROM per_way AS o WHERE o.factors_id <> per_way.factors_id) THEN ', ' || f.spec ELSE '' END
        AS label
-FROM one JOIN looked USING (id) LEFT JOIN usual LEFT JOIN component AS s ON s.kind = 'strategy' AND s.id = strategy_id
+FROM per_way JOIN looked USING (id) LEFT JOIN usual LEFT JOIN component AS s ON s.kind = 'strategy' AND s.id = strategy_id
 LEFT JOIN component AS p ON p.kind = 'pairing' AND p.id = pairing_id
 LEFT JOIN component AS f ON f.kind = 'factors' AND f.id = factors_id
-ORDER BY one.id;
+ORDER BY per_way.id;
 CREATE INDEX variants ON variant (strategy_id, factors_id, pairing_id);
