@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exact_attention.h - exact attention of a layer: blocks of queries against tiles of keys. Under a causal mask, tiles that no
- * query of a block sees are left out. */
+/* exact_attention.h - exact attention of a layer: blocks of queries against tiles of keys. Under a causal mask,
+ * tiles that no query of a block sees are left out. */
 #ifndef NB_EXACT_ATTENTION_H
 #define NB_EXACT_ATTENTION_H
 

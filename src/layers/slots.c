@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slots.c - see slots.h. A chunk's logits, then weights, are a tile of keys x queries: the slots, then the window.
- * Queries are lanes of stripes (softmax_simd.h), so that the bits of one depend on no other; where there is one, its keys
- * are. */
+ * Queries are lanes of stripes (softmax_simd.h), so that the bits of one depend on no other; where there is one,
+ * its keys are. */
 #include "layers/slots.h"
 
 #include "layers/softmax.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* softmax_simd.c - softmax_simd.h for AVX2 with FMA, for AVX-512 and in plain C. SIMD has 2^y = 2^k 2^f with k the nearest integer
- * and |f| <= 1/2, where a polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
+/* softmax_simd.c - softmax_simd.h for AVX2 with FMA, for AVX-512 and in plain C. SIMD has 2^y = 2^k 2^f with k the
+ * nearest integer and |f| <= 1/2, where a polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
 #include "layers/softmax_simd.h"
 
 #include <math.h>

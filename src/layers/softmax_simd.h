@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* softmax_simd.h - what the online softmax does with a few queries and a few keys: products that are small enough to stay in
- * the first cache, where BLAS would copy its operands for each. A query is a lane of SIMD, so its bits depend on no
- * other, and nothing has to be summed across lanes.
+/* softmax_simd.h - what the online softmax does with a few queries and a few keys: products that are small enough
+ * to stay in the first cache, where BLAS would copy its operands for each. A query is a lane of SIMD, so its bits
+ * depend on no other, and nothing has to be summed across lanes.
  *
  * A stripe of `lanes` queries is stored with entry l of all of them side by side: x[l * lanes + i]. */
 #ifndef NB_SOFTMAX_SIMD_H

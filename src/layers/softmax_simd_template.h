@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* softmax_simd_template.h - the functions of softmax_simd.h for one width of SIMD; softmax_simd.c includes it for each, with
+/* softmax_simd_template.h - the functions of softmax_simd.h for one width of SIMD; softmax_simd.c includes it for each,
+ * with
  *     NAMED(f)       the function's name        TARGET       its attribute
  *     VECTOR         of WIDTH scalars           ROWS         of a product that are summed at a time
  *     PACK, UNPACK   what packs and unpacks, with the number of lanes first

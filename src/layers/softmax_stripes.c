@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* softmax_stripes.c - the online softmax by stripes of queries (softmax_simd.h). Logits are kept as powers of 2: c = scale
- * log2(e) times q'k. A tile of keys stays in the cache while all stripes of the block pass over it. */
+/* softmax_stripes.c - the online softmax by stripes of queries (softmax_simd.h). Logits are kept as powers of 2: c
+ * = scale log2(e) times q'k. A tile of keys stays in the cache while all stripes of the block pass over it. */
 #include "layers/softmax_private.h"
 #include "layers/softmax_simd.h"
 #include "linalg/work.h"

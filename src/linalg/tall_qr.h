@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tall_qr.h - the two operations of Cholesky QR on many short rows: their Gram matrix, and their quotient by a triangle.
- * BLAS would spend most of its time there on copies and on small blocks of the triangle. */
+/* tall_qr.h - the two operations of Cholesky QR on many short rows: their Gram matrix, and their quotient by a
+ * triangle. BLAS would spend most of its time there on copies and on small blocks of the triangle. */
 #ifndef NB_TALL_QR_H
 #define NB_TALL_QR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* thin_products.h - multiplies a large matrix and its transpose by a few columns. BLAS copies the matrix for each product, which
- * with so few columns takes as long as the product; here it is read in place. */
+/* thin_products.h - multiplies a large matrix and its transpose by a few columns. BLAS copies the matrix for each
+ * product, which with so few columns takes as long as the product; here it is read in place. */
 #ifndef NB_THIN_PRODUCTS_H
 #define NB_THIN_PRODUCTS_H
 

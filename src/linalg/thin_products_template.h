@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* thin_products_template.h - the products of thin_products.h for one width of SIMD; thin_products.c includes it for each, with
+/* thin_products_template.h - the products of thin_products.h for one width of SIMD; thin_products.c includes it for
+ * each, with
  *     NAMED(f)       the function's name        TARGET       its attribute
  *     VECTOR         of WIDTH doubles           ROWS         of a product that are summed at a time
  *     SPREAD(x), LOAD(p), STORE(p, v)

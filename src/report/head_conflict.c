@@ -15,7 +15,8 @@ nb_status nb_head_places_find(nb_relation *relation, nb_head_places *p, nb_ctx *
         "WITH per_head AS (SELECT head_id, min(number) AS number, id FROM key GROUP BY head_id),"
         " several AS (SELECT problem_id FROM key GROUP BY problem_id HAVING count(DISTINCT source_id) > 1),"
         " named AS (SELECT per_head.head_id, per_head.number, model, layer,"
-        "  CASE WHEN problem_id IN (SELECT * FROM several) THEN dense_rank() OVER (PARTITION BY problem_id, source_id ORDER BY run.head) - 1 ELSE run.head END AS head"
+        "  CASE WHEN problem_id IN (SELECT * FROM several) THEN"
+        "  dense_rank() OVER (PARTITION BY problem_id, source_id ORDER BY run.head) - 1 ELSE run.head END AS head"
         "  FROM per_head JOIN run ON run.id = per_head.id),"
         " placed AS (SELECT *, min(number) OVER (PARTITION BY model, layer, head) AS first FROM named) "
         "SELECT head_id, dense_rank() OVER (ORDER BY first) - 1 AS id, head, layer FROM placed ORDER BY head_id";

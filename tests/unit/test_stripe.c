@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The products and powers of a stripe (layers/softmax_simd.h), of each width that this CPU can run, against plain loops in
- * double precision. Sums of d products of numbers up to 1 in size: rounding stays below d eps. */
+/* The products and powers of a stripe (layers/softmax_simd.h), of each width that this CPU can run, against plain
+ * loops in double precision. Sums of d products of numbers up to 1 in size: rounding stays below d eps. */
 #include "testing.h"
 
 #include "layers/softmax_simd.h"
