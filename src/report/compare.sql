@@ -57,22 +57,28 @@ FROM (SELECT *, rtrim(CASE verdict WHEN 'refused' THEN 'refused, see below' ELSE
       FROM shown)
 WHERE NOT {full} AND NOT {across} AND NOT {two} ORDER BY at;
 
--- labels: 1
+-- labels: {two_labels}
 -- format: {by}: %s
+-- format: model: %s
 -- format: error: %.2g
-WITH entrant AS (SELECT value, setting, min(at) AS at FROM (
-        SELECT value, setting, at FROM shown UNION ALL SELECT base, setting, at FROM shown) GROUP BY value, setting),
+WITH entrant AS (SELECT value, setting, stratum, model_label, min(at) AS at FROM (
+        SELECT value, setting, stratum, model_label, at FROM shown UNION ALL
+        SELECT base, setting, stratum, model_label, at FROM shown) GROUP BY value, setting, stratum),
 point AS (
-    SELECT value, setting, geomean({error}) AS error, min(coalesce({exact_row}, 0)) AS exact
+    SELECT value, setting, part.stratum, geomean({error}) AS error, min(coalesce({exact_row}, 0)) AS exact
     FROM (SELECT DISTINCT line_id, value, {joined} AS setting FROM agreed) JOIN run USING (line_id)
-    WHERE {two} AND status = 'ok' AND {error} IS NOT NULL AND ({where}) GROUP BY value, setting),
+    JOIN (SELECT DISTINCT stratum FROM shown) AS part ON part.stratum < 0 OR part.stratum = run.stratum_id
+    WHERE {two} AND status = 'ok' AND {error} IS NOT NULL AND ({where}) GROUP BY value, setting, part.stratum),
 placed AS (
-    SELECT entrant.value, entrant.setting, entrant.at, point.error, t.value_text AS time, t.ratio AS x,
-           rtrim(t.verdict || ' ' || t.mark) AS found, rtrim(e.verdict || ' ' || e.mark) AS error_found,
+    SELECT entrant.*, point.error, t.value_text AS time, t.ratio AS x,
+           rtrim(t.verdict || ' ' || t.mark) AS found,
+           coalesce(rtrim(e.verdict || ' ' || e.mark), CASE WHEN point.exact THEN 'exact' END) AS error_found,
            CASE WHEN point.exact THEN 0.0 ELSE e.ratio END AS y
-    FROM entrant LEFT JOIN point USING (value, setting)
-    LEFT JOIN shown AS t ON t.value = entrant.value AND t.setting = entrant.setting AND t.metric = '{metric}'
-    LEFT JOIN shown AS e ON e.value = entrant.value AND e.setting = entrant.setting AND e.metric = '{error}'),
+    FROM entrant LEFT JOIN point USING (value, setting, stratum)
+    LEFT JOIN shown AS t ON t.value = entrant.value AND t.setting = entrant.setting AND t.stratum = entrant.stratum
+        AND t.metric = '{metric}'
+    LEFT JOIN shown AS e ON e.value = entrant.value AND e.setting = entrant.setting AND e.stratum = entrant.stratum
+        AND e.metric = '{error}'),
 based AS (
     SELECT placed.*, value IN (SELECT base FROM shown WHERE metric = '{metric}') AS of_time,
            value IN (SELECT base FROM shown WHERE metric = '{error}') AS of_error FROM placed),
@@ -80,12 +86,12 @@ spot AS (
     SELECT *, CASE WHEN of_time THEN 1.0 ELSE x END AS at_x, CASE WHEN of_error AND y IS NULL THEN 1.0 ELSE y END AS at_y
     FROM based)
 SELECT (SELECT rtrim({name} '', ', ') FROM shown WHERE shown.setting = a.setting LIMIT 1) AS "_band setting",
-       (SELECT label FROM beside WHERE kind = 'value' AND code = a.value) AS "{by}",
+       (SELECT label FROM beside WHERE kind = 'value' AND code = a.value) AS "{by}", {model}
        CASE WHEN of_time THEN '1' ELSE coalesce(time, '-') END AS time, {time_verdict} error, {error_verdict}
        CASE WHEN at_x IS NULL OR at_y IS NULL THEN '-'
-            WHEN EXISTS (SELECT 1 FROM spot AS b WHERE b.setting = a.setting AND b.at_x <= a.at_x AND b.at_y <= a.at_y
-                         AND (b.at_x < a.at_x OR b.at_y < a.at_y)) THEN 'no' ELSE 'yes' END AS "on the front"
-FROM spot AS a WHERE {two} ORDER BY min(at) OVER (PARTITION BY setting), value;
+            WHEN EXISTS (SELECT 1 FROM spot AS b WHERE b.setting = a.setting AND b.stratum = a.stratum
+                         AND b.at_x <= a.at_x AND b.at_y <= a.at_y AND (b.at_x < a.at_x OR b.at_y < a.at_y)) THEN 'no' ELSE 'yes' END AS "on the front"
+FROM spot AS a WHERE {two} ORDER BY min(at) OVER (PARTITION BY setting), stratum, value;
 
 -- labels: {label_count}
 -- format: {along}: %s

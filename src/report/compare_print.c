@@ -254,6 +254,7 @@ static nb_status word(const printer *p, const char **sql)
         {"along", p->along},
         {"along_column", *p->along ? nb_format(p->ctx, "along AS \"%s\",", p->along) : ""},
         {"label_count", nb_format(p->ctx, "%d", labels)},
+        {"two_labels", nb_format(p->ctx, "%d", 1 + p->view.by_model)},
         {"labels", p->labels},
         {"formats", p->formats},
         {"values", p->values},
@@ -304,13 +305,12 @@ static nb_status prepare(printer *p, const char **sql)
 
 nb_status nb_compare_show(nb_page *page, const nb_comparison *c, const nb_compare_view *view, nb_ctx *ctx)
 {
-    bool apart = view->full || view->by_model;
-    printer p = {c->relation, c->terms, c, c->contrasts, *view, .two = c->beside && !apart, .ctx = ctx};
+    printer p = {c->relation, c->terms, c, c->contrasts, *view, .two = c->beside && !view->full, .ctx = ctx};
     const char *sql;
     if (c->count == 0) return NB_OK;
     NB_TRY(ctx, prepare(&p, &sql));
     NB_TRY(ctx, nb_query_tell(c->relation, strstr(sql, ";\n\n") + 3, page, ctx)); /* behind the one for programs */
-    return c->beside && apart ? nb_compare_show(page, c->beside, view, ctx) : NB_OK;
+    return c->beside && view->full ? nb_compare_show(page, c->beside, view, ctx) : NB_OK;
 }
 
 nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *c, nb_ctx *ctx)

@@ -301,6 +301,12 @@ loaded() {
     run "$NYSBENCH" compare "$WORK/r" --full
     expect "latency_s by attention, divided by that of naive"
     expect "output_error by attention, divided by that of nystrom"
+    # Each model alone, as the report has them: one table too, of lines for all models and for each.
+    run "$NYSBENCH" compare "$WORK/r" --by-model
+    expect "Time and error by attention"
+    expect " on the front"
+    [ "$(grep -c ' by attention, divided by' <<<"$output")" -eq 0 ]
+    [ "$(grep -cE ' (yes|no)$' <<<"$output")" -eq $((10 + 10 * $("$NYSBENCH" sql "$WORK/r" "SELECT count(*) AS n FROM stratum" --format csv | tail -1))) ]
     # Where no row has a time, or errors were not wanted, the other is compared alone.
     run eight "$WORK/untimed" --set timed=false
     expect "output_error by attention, divided by that of nystrom"
