@@ -35,7 +35,7 @@ load helpers
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=16 --set strategies=uniform \
         --set metrics=error --set cores="svd(rcond=machine)" \
         --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' \
-        --set 'factors=[nystromformer, cur]' --set plots=[] -o "$WORK/r"
+        --set draws=shared --set 'factors=[nystromformer, cur]' --set plots=[] -o "$WORK/r"
     py check_row_sums "$WORK/r/rows.csv"
     described rowsum_deviation
     expect "with cur it says nothing about X"

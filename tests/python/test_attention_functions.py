@@ -244,11 +244,11 @@ class InRuns(unittest.TestCase):
                               ("waits", 2, "planned")])
 
     def test_draws_are_those_of_a_call(self):
-        """The same seed and trial, the same numbers: here, in nysbench.attention, and of an Attention."""
+        """The same source, seed and trial, the same numbers: here, in nysbench.attention, and of an Attention."""
         found, _ = rows_of([noisy], (Q[0], K[0], V[0]), trials=3, timed=False, seed=5)
         of_exact = exact(Q[0].astype(float), K[0], V[0], 8**-0.5)
         for row in found["noisy"]:
-            how = {"seed": 5, "trial": row["trial"]}
+            how = {"seed": nysbench.source_seed(row["source"], row["model"], seed=5), "trial": row["trial"]}
             outputs = nysbench.attention(Q[0], K[0], V[0], noisy, **how)
             self.assertAlmostEqual(np.linalg.norm(outputs - of_exact) / np.linalg.norm(of_exact), row["output_error"],
                                    places=6)
