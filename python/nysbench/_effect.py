@@ -15,11 +15,10 @@ from ._attention_interface import needs, require_model
 from ._callbacks import Callback
 from ._errors import ArgumentError, NumericError
 from ._experiment import run_served
-from ._head_files import quoted
+from ._head_files import quoted, write
 from ._layers import with_strategy
 from ._result import Run
 from ._session import BRIDGE
-from ._safetensors import write
 from .capture import capture
 from .patching import patch
 from .serve import line_of, printable

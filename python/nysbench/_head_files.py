@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Heads from a session, as files that the program reads."""
+"""Heads from a session, as files that the program reads, in the safetensors format."""
+import contextlib
 import hashlib
 import json
 import os
 import re
+import secrets
+import struct
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from ._arrays import doubt_layout, flag, listed, real_numbers
-from ._errors import ArgumentError, NumericError, ShapeError
-from ._safetensors import write
+from ._errors import ArgumentError, FileError, NumericError, ShapeError
 
 _STORED = (np.float16, np.float32, np.float64)
+_DTYPES = {2: "F16", 4: "F32", 8: "F64"}  # in a file, by bytes
 
 
 def problems(heads, folder, *, sources=None, causal=None):
@@ -166,3 +169,34 @@ def _stored(name, x):
         where = ", ".join(map(str, np.argwhere(~np.isfinite(x))[0]))
         raise NumericError(f"{name}: the entry [{where}] is not finite")
     return x
+
+
+def write(path, tensors, metadata):
+    """A file of float16, float32 or float64 arrays by name, whole or not at all; the same bytes for the same content."""
+    header, end = {"__metadata__": dict(sorted(metadata.items()))}, 0
+    for name, x in tensors.items():
+        header[name] = {"dtype": _DTYPES[x.itemsize], "shape": x.shape, "data_offsets": [end, end + x.nbytes]}
+        end += x.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    try:
+        with _replacing(path) as file:
+            file.write(struct.pack("<Q", len(text)) + text)
+            for x in tensors.values():
+                file.write(np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<"), copy=False).tobytes())
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _replacing(path):
+    """A new file beside path, which takes its place at the end; if anything fails, it is removed, path is as before."""
+    part = f"{os.fspath(path)}.{secrets.token_hex(8)}.part"
+    try:
+        with open(part, "xb") as file:
+            yield file
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        raise

@@ -22,7 +22,7 @@ import numpy as np
 from ._arrays import LARGEST_INT, flag, integer, integers
 from ._attention_interface import check_outputs, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError, ShapeError
-from ._safetensors import write
+from ._head_files import write
 
 
 @dataclass
