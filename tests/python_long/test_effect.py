@@ -31,11 +31,12 @@ class Effect(unittest.TestCase):
         found = rows_of(nysbench.effect(model, given, [spec, "streamed"], layers=["all", 1], progress=False))
         self.assertEqual(set(found["status"]), {"ok"})
         self.assertEqual(len(found["status"]), 3 * 2 * 2)
+        mine = rows_of(found, source="input-2", layer="1", attention_label=spec)
+        seed = nysbench.source_seed("input-2", mine["model"][0])
         with torch.no_grad():
             exact = model(**given[2]).last_hidden_state
-            with nysbench.patch(model, spec, layers=[1]):
+            with nysbench.patch(model, spec, layers=[1], seed=seed):
                 new = model(**given[2]).last_hidden_state
-        mine = rows_of(found, source="input-2", layer="1", attention_label=spec)
         self.assertAlmostEqual(mine["model_error"][0], float((new - exact).norm() / exact.norm()), delta=1e-6)
         a, b = exact[0].mean(0).double(), new[0].mean(0).double()
         self.assertAlmostEqual(mine["embedding_distance"][0], 1 - float(a @ b / a.norm() / b.norm()), delta=1e-6)
