@@ -283,8 +283,9 @@ static int check_crossed(nb_ctx *ctx)
 }
 
 /* Draws by source: each source has its own luck in each trial, of the same variance as that of trials above, and with
- * heavy tails: lognormal, or rare luck, which 13 % of trials have, as those of uniform tokens on SmolLM2 that pick token
- * 0. `shared`: the same luck for all sources of a model, whose estimate cannot know what its few trials have not seen. */
+ * heavy tails: lognormal, or rare luck, which 13 % of trials have, as those of uniform tokens on SmolLM2 that pick
+ * token 0. `shared`: the same luck for all sources of a model, whose estimate cannot know what its few trials have not
+ * seen. */
 typedef enum { NORMAL_LUCK, LOGNORMAL_LUCK, RARE_LUCK, LUCKS } luck_kind;
 
 static const char *const luck_names[LUCKS] = {"normal", "lognormal", "rare"};
