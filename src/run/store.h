@@ -84,8 +84,9 @@ void nb_store_on_wait(nb_store *store, void (*notice)(void *self, const char *te
 /* Makes the store's rows those of the plan: adds new rows as "planned", keeps existing ones (rows that are no longer
  * planned, or were measured on other data, stay but are hidden), and plans rows again that lack a metric now wanted or
  * have a status to retry (with `only` they stay as they are until they are measured). *pending (row_count flags, owned
- * by ctx) marks the rows to run. NB_EINVAL, and the store stays as it was, if its rows have other draws (nb_draw_sharing), or if
- * another program has measured rows of the plan, some rows are to be run, and the terms do not allow to mix them. */
+ * by ctx) marks the rows to run. NB_EINVAL, and the store stays as it was, if its rows have other draws
+ * (nb_draw_sharing), or if another program has measured rows of the plan, some rows are to be run, and the terms do not
+ * allow to mix them. */
 nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
                         nb_ctx *ctx);
 
@@ -97,8 +98,9 @@ typedef struct {                                    /* counts of a plan's rows *
     int done, failed, diverged, crashed, timed_out; /* done: with any outcome, including the others */
 } nb_standing;
 
-/* Finds which rows of the plan are done, without changing anything; NB_EINVAL as above for other draws. pending (row_count flags, the caller's, all set
- * before) stays set for rows that are missing or have one of the statuses `retry`; NULL: rows are only counted. */
+/* Finds which rows of the plan are done, without changing anything; NB_EINVAL as above for other draws. pending
+ * (row_count flags, the caller's, all set before) stays set for rows that are missing or have one of the statuses
+ * `retry`; NULL: rows are only counted. */
 nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
                             nb_standing *standing, nb_ctx *ctx);
 
