@@ -125,7 +125,6 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
-    terms->contrast.builds = true;
     terms->seed = nb_grid_at(&seed, 0, 0)->integer;
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));

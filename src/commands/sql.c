@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/csv.h"
 #include "report/query.h"
+#include "report/views.h"
 #include "run/run_folder.h"
 
 #include <string.h>

@@ -164,7 +164,6 @@ static nb_status contrast(nb_relation *r, const char *both, const nb_claim *clai
                                .difference = claim->expectation == NB_EXPECT_DIFFERENCE ||
                                              claim->expectation == NB_EXPECT_EQUAL_DIFFERENCE,
                                .confounded = (const char *const *)claim->confounded,
-                               .builds = true,
                                .where = both,
                                .failures = claim->failures == NB_CLAIM_WORST ? NB_FAILURES_WORST : NB_FAILURES_DROP};
     NB_TRY(ctx, excuse(nb_contrasts_make(r, &terms, &contrasts, ctx), &u->why, ctx));

@@ -252,7 +252,9 @@ static nb_status find_changes(const comparer *c)
     terms.contrast.apart = true;
     terms.resamples = 0;
     NB_TRY(c->ctx, compare(&apart));
-    NB_TRY(c->ctx, nb_relation_ask(c->relation, "SELECT min(pooled) FROM agreed GROUP BY setting ORDER BY setting",
+    NB_TRY(c->ctx, nb_relation_ask(c->relation,
+                                   "SELECT dense_rank() OVER (ORDER BY min(scope)) - 1 FROM agreed WHERE question = "
+                                   ":question GROUP BY setting ORDER BY setting",
                                    &wholes, c->ctx));
     for (int i = 0; i < c->out->count; i++)
         if (c->out->items[i].stratum == NB_OVER_STRATA)
@@ -319,8 +321,7 @@ nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *poo
     nb_grid values, seed;
     *out = (nb_comparison){.count = 0};
     if (study->baseline < 0 || !nb_study_metric(study)) return NB_OK;
-    terms.contrast =
-        (nb_contrast_terms){.by = study->axes[study->baseline].column, .baseline = -1, .pool = pool, .builds = true};
+    terms.contrast = (nb_contrast_terms){.by = study->axes[study->baseline].column, .baseline = -1, .pool = pool};
     NB_TRY(ctx, nb_relation_values(relation, terms.contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));

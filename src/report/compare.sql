@@ -66,7 +66,10 @@ WITH entrant AS (SELECT value, setting, stratum, model_label, min(at) AS at FROM
         SELECT base, setting, stratum, model_label, at FROM shown) GROUP BY value, setting, stratum),
 point AS (
     SELECT value, setting, part.stratum, geomean({error}) AS error, min(coalesce({exact_row}, 0)) AS exact
-    FROM (SELECT DISTINCT line_id, value, {joined} AS setting FROM agreed) JOIN run USING (line_id)
+    FROM (SELECT DISTINCT line_id, code.at AS value, dense_rank() OVER (ORDER BY {joined}) - 1 AS setting
+          FROM agreed JOIN (SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS at FROM agreed
+                            WHERE question = :question GROUP BY value) AS code USING (value)
+          WHERE question = :question) JOIN run USING (line_id)
     JOIN (SELECT DISTINCT stratum FROM shown) AS part ON part.stratum < 0 OR part.stratum = run.stratum_id
     WHERE {two} AND status = 'ok' AND {error} IS NOT NULL AND ({where}) GROUP BY value, setting, part.stratum),
 placed AS (

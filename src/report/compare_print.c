@@ -210,7 +210,7 @@ static nb_status word(const printer *p, const char **sql)
         {"disturbed", disturbance.condition},
         {"disturber", disturbance.who},
         {"disturber_hint", disturbance.hint},
-        {"joined", of->pool && !of->apart ? "pooled" : "setting"},
+        {"joined", of->pool && !of->apart ? "scope" : "setting"},
         {"scale", difference ? "difference" : "ratio"},
         {"over", difference ? "minus" : "divided by"},
         {"none", difference ? "0" : "1"},

@@ -5,7 +5,7 @@
 #ifndef NB_CONTRAST_H
 #define NB_CONTRAST_H
 
-#include "report/relation.h"
+#include "report/pairs.h"
 #include "statistics/pairs.h"
 
 typedef struct {
@@ -16,18 +16,9 @@ typedef struct {
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
     bool apart;                    /* they are not averaged after all: beside a comparison in which they are */
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
-    bool builds;                   /* rows of different programs are not compared; of a time, of different calls */
     nb_failures failures;
     const char *where; /* a condition on the rows of the view `run`; NULL: all */
 } nb_contrast_terms;
-
-/* Names of what may differ though no column of the identity does: whether the methods have looked at the rows of S that
- * they are judged on, and which program has measured a row. */
-#define NB_ROWS_SEEN "rows_seen"
-#define NB_BUILD "build"
-/* A column of settings beside those of rows: how the files of heads are read (their window, mask, permutation), where
- * the run reads some of one model in several ways. What is so read are no replicates of each other. */
-#define NB_INPUT "input"
 
 typedef struct {
     int baseline, value, setting; /* codes of values; the setting's number */
@@ -56,10 +47,6 @@ const char *nb_value_label(const nb_contrasts *contrasts, int value);
 /* NB_EINVAL for a column that is none or not of that kind. */
 nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *contrasts,
                             nb_ctx *ctx);
-
-/* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of
- * it, too, which is what times depend on. *several: there are. */
-nb_status nb_builds_table(nb_relation *relation, bool sessions, bool *several, nb_ctx *ctx);
 
 /* Whether a contrast is surely below none on one head of a model and surely above it on another, which the mean over
  * heads does not show. */

@@ -9,6 +9,7 @@
 #include "report/query.h"
 #include "report/relation.h"
 #include "report/scripts.h"
+#include "report/views.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>

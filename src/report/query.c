@@ -4,6 +4,7 @@
 
 #include "report/functions.h"
 #include "report/grid_page.h"
+#include "report/views.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -47,10 +47,33 @@ static void finalize(void *statement)
     sqlite3_finalize(statement);
 }
 
+static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
+{
+    int baseline = sqlite3_bind_parameter_index(s, ":baseline"), m = sqlite3_bind_parameter_index(s, ":m"),
+        question = sqlite3_bind_parameter_index(s, ":question");
+    if (baseline > 0) sqlite3_bind_text(s, baseline, r->baseline, -1, SQLITE_STATIC);
+    if (m > 0) sqlite3_bind_int(s, m, r->m);
+    if (question > 0) sqlite3_bind_text(s, question, r->question, -1, SQLITE_STATIC);
+}
+
 nb_status nb_relation_prepare(const nb_relation *r, const char *sql, const char **rest, sqlite3_stmt **s, nb_ctx *ctx)
 {
     if (sqlite3_prepare_v2(r->store->db, sql, -1, s, rest) != SQLITE_OK) return fail(r, "SQL");
-    return *s ? nb_defer(ctx, finalize, *s) : NB_OK;
+    if (!*s) return NB_OK;
+    bind_parameters(r, *s);
+    return nb_defer(ctx, finalize, *s);
+}
+
+nb_status nb_relation_run_file(const nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    while (*sql) {
+        sqlite3_stmt *s = NULL;
+        nb_mark mark = nb_ctx_mark(ctx);
+        NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
+        if (s && sqlite3_step(s) != SQLITE_DONE) return fail(r, "the views of the rows");
+        nb_ctx_release(ctx, mark);
+    }
+    return NB_OK;
 }
 
 /* An older store may lack a column. */
@@ -831,57 +854,6 @@ const char *nb_sql_text(const char *name)
     return f->text;
 }
 
-/* Returns the next file of views of the study, behind `f`; NULL: there is none. */
-static const nb_sql_file *next_view(const nb_relation *r, const nb_sql_file *f)
-{
-    for (f = f ? f + 1 : nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0) return f;
-    return NULL;
-}
-
-static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
-{
-    int baseline = sqlite3_bind_parameter_index(s, ":baseline"), m = sqlite3_bind_parameter_index(s, ":m");
-    if (baseline > 0) sqlite3_bind_text(s, baseline, r->baseline, -1, SQLITE_STATIC);
-    if (m > 0) sqlite3_bind_int(s, m, r->m);
-}
-
-/* Makes the views of a file, and first those that it needs, unless they are there. */
-static nb_status make_study_view(nb_relation *r, const nb_sql_file *view, nb_ctx *ctx)
-{
-    int before = r->views.count, number;
-    NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
-    NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
-    for (const char *sql = view->text; *sql && r->views.count > before;) {
-        sqlite3_stmt *s = NULL;
-        nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
-        if (s) bind_parameters(r, s);
-        if (s && sqlite3_step(s) != SQLITE_DONE) return fail(r, "the views of the study");
-        nb_ctx_release(ctx, mark);
-    }
-    return NB_OK;
-}
-
-nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
-{
-    static const char begin[] = "-- needs:";
-    const char *line = strstr(sql, begin);
-    if (!line) return NB_OK;
-    line += strlen(begin);
-    const char *end = line + strcspn(line, "\n");
-    for (line += strspn(line, " "); line < end; line += strspn(line, " ")) {
-        size_t length = strcspn(line, " \n");
-        const nb_sql_file *view = next_view(r, NULL);
-        while (view && (strlen(view->name) != length || strncmp(view->name, line, length) != 0))
-            view = next_view(r, view);
-        NB_REQUIRE(ctx, view, NB_EBUG, "no view '%.*s' in the study %s", (int)length, line, r->study->component.name);
-        NB_TRY(ctx, make_study_view(r, view, ctx));
-        line += length;
-    }
-    return NB_OK;
-}
-
 /* texts: those of other rows, most of which are the same. */
 static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *texts)
 {
@@ -932,18 +904,37 @@ nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char
     return status;
 }
 
-nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
+/* Returns the place of what has this name, or a free one. */
+static int find_made(const nb_relation *r, const char *name)
 {
     int i = 0;
-    while (i < NB_MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
-    NB_REQUIRE(ctx, i < NB_MOST_MADE, NB_EBUG, "more than %d tables made of rows", NB_MOST_MADE);
-    if (r->made[i][1] && strcmp(r->made[i][1], sql) == 0) return NB_OK;
+    while (i < NB_MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], name) != 0) i++;
+    return i;
+}
+
+bool nb_relation_has(const nb_relation *r, const char *name, const char *of)
+{
+    int i = find_made(r, name);
+    return i < NB_MOST_MADE && r->made[i][1] && strcmp(r->made[i][1], of) == 0;
+}
+
+nb_status nb_relation_note(nb_relation *r, const char *name, const char *of, nb_ctx *ctx)
+{
+    int i = find_made(r, name);
+    NB_REQUIRE(ctx, i < NB_MOST_MADE, NB_EBUG, "more than %d things made of rows", NB_MOST_MADE);
+    NB_NEED(r->made[i][0], nb_strdup(r->memory, name));
     r->made[i][1] = NULL;
-    NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
+    if (of) NB_NEED(r->made[i][1], nb_strdup(r->memory, of));
+    return NB_OK;
+}
+
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
+{
+    if (nb_relation_has(r, table, sql)) return NB_OK;
+    NB_TRY(ctx, nb_relation_note(r, table, NULL, ctx));
     NB_TRY(ctx, nb_relation_run(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
     NB_TRY(ctx, nb_relation_run(r, sql));
-    NB_NEED(r->made[i][1], nb_strdup(r->memory, sql));
-    return NB_OK;
+    return nb_relation_note(r, table, sql, ctx);
 }
 
 /* Forgets the rows and their memory, but not the columns. */
@@ -969,7 +960,6 @@ static nb_status ask_next(const nb_relation *r, const char **sql, bool alone, nb
     *sql += strspn(*sql, " \t\r\n");
     if (!s) return NB_OK;
     NB_REQUIRE(ctx, !alone || !**sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", *sql);
-    bind_parameters(r, s);
     NB_NEED(names, nb_alloc(ctx, (size_t)sqlite3_column_count(s) + 1, sizeof *names));
     for (int c = 0; c < sqlite3_column_count(s); c++) NB_NEED(names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
     NB_TRY(ctx, nb_grid_make(a, names, ctx));
@@ -984,6 +974,12 @@ static nb_status ask_next(const nb_relation *r, const char **sql, bool alone, nb
     }
     sqlite3_reset(s);
     return NB_OK;
+}
+
+nb_status nb_relation_ask_alone(const nb_relation *r, const char *sql, nb_grid *a, nb_row_taker *take, void *self,
+                                nb_ctx *ctx)
+{
+    return ask_next(r, &sql, true, a, take, self, ctx);
 }
 
 nb_status nb_relation_ask_next(const nb_relation *r, const char **sql, nb_grid *a, nb_ctx *ctx)
@@ -1081,59 +1077,6 @@ nb_status nb_relation_values(const nb_relation *r, const char *column, const cha
                                          : "1",
                                value));
     return nb_relation_ask(r, sql, values, ctx);
-}
-
-/* Returns whether a query may ask for what the view's file makes: it has its name, or a longer word. */
-static bool speaks_of(const char *sql, const nb_sql_file *view)
-{
-    static const char begin[] = "CREATE TEMP ";
-    for (const char *at = view->text; (at = strstr(at, begin));) {
-        at += strlen(begin) + strcspn(at + strlen(begin), " ") + 1; /* TABLE, VIEW */
-        size_t length = strcspn(at, " (\n");
-        for (const char *s = sql; *s; s++)
-            if (strncasecmp(s, at, length) == 0) return true;
-    }
-    return false;
-}
-
-/* Makes the study's views that a query speaks of; NULL: all. */
-static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
-{
-    for (const nb_sql_file *view = next_view(r, NULL); view; view = next_view(r, view))
-        if (!sql || speaks_of(sql, view)) NB_TRY(ctx, make_study_view(r, view, ctx));
-    return NB_OK;
-}
-
-static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
-{
-    (void)self, (void)a, (void)b, (void)database, (void)trigger;
-    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE
-               ? SQLITE_OK
-               : SQLITE_DENY;
-}
-
-nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answer, nb_row_taker *take, void *self,
-                                 nb_ctx *ctx)
-{
-    NB_TRY(ctx, need_views(r, sql, ctx));
-    sqlite3_set_authorizer(r->store->db, only_reads, NULL);
-    nb_status status = ask_next(r, &sql, true, answer, take, self, ctx);
-    nb_store_restrict(r->store);
-    NB_TRY(ctx, status);
-    NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
-    return NB_OK;
-}
-
-nb_status nb_relation_views(nb_relation *r, nb_grid *answer, nb_ctx *ctx)
-{
-    NB_TRY(ctx, need_views(r, NULL, ctx));
-    return nb_relation_ask(
-        r,
-        "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
-        "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
-        "WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name "
-        "ORDER BY s.name <> 'run', s.name",
-        answer, ctx);
 }
 
 nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)

@@ -41,7 +41,7 @@
 #include "report/grid.h"
 #include "run/store.h"
 
-enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 4 };
+enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 32 };
 
 typedef struct nb_relation {
     nb_store *store;
@@ -49,6 +49,7 @@ typedef struct nb_relation {
     const nb_given_labels *labels;
     const char *baseline; /* the parameter :baseline: a strategy, canonical; NULL: the first that is no oracle */
     int m;                /* the parameter :m; 0: it is not chosen */
+    const char *question; /* the parameter :question, the last that pairs have been made for (report/pairs.h) */
 
     /* Private. */
     const char *rows;    /* the table that has them */
@@ -62,7 +63,7 @@ typedef struct nb_relation {
     bool *drawn; /* by stratum: its data are drawn */
     int drawn_room;
     nb_texts views;                    /* that have been made */
-    const char *made[NB_MOST_MADE][2]; /* tables by name, and what they were made of */
+    const char *made[NB_MOST_MADE][2]; /* tables and pairs by name, and what they were made of */
     nb_ctx *memory;                    /* of these, which are made at any time */
     nb_ctx *ctx;
 } nb_relation;
@@ -93,21 +94,17 @@ nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert, con
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
 
+/* Whether what has this name was made of this text; and that it now is (NULL: that it is not). */
+bool nb_relation_has(const nb_relation *relation, const char *name, const char *of);
+nb_status nb_relation_note(nb_relation *relation, const char *name, const char *of, nb_ctx *ctx);
+/* Runs all statements of a text, with the parameters. */
+nb_status nb_relation_run_file(const nb_relation *relation, const char *sql, nb_ctx *ctx);
+
 /* Finds the experiment of the first row; NULL: there are none. */
 nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
 
 /* Says how many rows have been run, where some have not: "only 12 of 40 rows have been run". NULL: all have. */
 nb_status nb_relation_unfinished(const nb_relation *relation, const char **text, nb_ctx *ctx);
-
-/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. */
-nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
-
-/* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none.
- * `take` is called with each row as it comes, a grid of that row alone, and the answer keeps none: memory does not grow
- * with their number. NULL: the answer has them all. */
-typedef nb_status nb_row_taker(void *self, const nb_grid *row);
-nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_grid *answer, nb_row_taker *take,
-                                 void *self, nb_ctx *ctx);
 
 /* Each stratum, by its id. */
 enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };
@@ -133,11 +130,13 @@ enum { NB_VALUE, NB_VALUE_LITERAL };
 nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_grid *values,
                              nb_ctx *ctx);
 
-/* The views and their columns: view, columns, about. */
-nb_status nb_relation_views(nb_relation *relation, nb_grid *answer, nb_ctx *ctx);
-
 /* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words if it is none. */
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
+/* The answer to one statement, behind which nothing may stand. `take` is called with each row as it comes, a grid of
+ * that row alone, and the answer keeps none: memory does not grow with their number. NULL: the answer has them all. */
+typedef nb_status nb_row_taker(void *self, const nb_grid *row);
+nb_status nb_relation_ask_alone(const nb_relation *relation, const char *sql, nb_grid *answer, nb_row_taker *take,
+                                void *self, nb_ctx *ctx);
 /* Finds the text that the first row of an answer begins with; NULL: there is none. */
 nb_status nb_relation_text(const nb_relation *relation, const char *sql, const char **text, nb_ctx *ctx);
 /* The answer to the first statement of several, likewise; *sql becomes what follows it, "" where there is nothing. */

@@ -23,10 +23,12 @@ static inline void close_database(void *db)
     sqlite3_close(db);
 }
 
-/* The rows as a store holds them. */
-static inline nb_relation *relation_of(const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
+/* The rows as a store holds them; `builds`: by row, the number of the program that has measured it, from 1; NULL: one
+ * has. */
+static inline nb_relation *relation_of_builds(const nb_study *study, const nb_row_list *rows, const int *builds,
+                                              nb_ctx *ctx)
 {
-    const char *names = "position, manifest", *marks = "?, 1";
+    const char *names = "position, manifest", *marks = "?, ?";
     nb_store *store = nb_alloc(ctx, 1, sizeof *store);
     nb_relation *relation;
     sqlite3_stmt *s;
@@ -40,21 +42,27 @@ static inline nb_relation *relation_of(const nb_study *study, const nb_row_list 
     assert_ok(ctx, nb_defer(ctx, close_database, store->db));
     const char *sql =
         nb_format(ctx,
-                  "CREATE TABLE meta (key, value); CREATE TABLE manifests (id, text); INSERT INTO manifests VALUES (1, "
-                  "'{\"jobs\": 1}'); CREATE TABLE results (%s)",
-                  names);
+                  "CREATE TABLE meta (key, value); CREATE TABLE manifests (id, text, executable); INSERT INTO manifests VALUES (1, "
+                  "'{\"jobs\": 1}', 'program')%s; CREATE TABLE results (%s)",
+                  builds ? ", (2, '{\"jobs\": 1}', 'another'), (3, '{\"jobs\": 1}', 'a third')" : "", names);
     assert_int_equal(sqlite3_exec(store->db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(
         sqlite3_prepare_v2(store->db, nb_format(ctx, "INSERT INTO results VALUES (%s)", marks), -1, &s, NULL), 0);
     for (int i = 0; i < rows->count; i++) {
         sqlite3_bind_int(s, 1, i);
-        for (int c = 0; study->columns[c].name; c++) bind_cell(s, 2 + c, &study->columns[c], nb_row_at(rows, i));
+        sqlite3_bind_int(s, 2, builds ? builds[i] : 1);
+        for (int c = 0; study->columns[c].name; c++) bind_cell(s, 3 + c, &study->columns[c], nb_row_at(rows, i));
         assert_int_equal(sqlite3_step(s), SQLITE_DONE);
         sqlite3_reset(s);
     }
     sqlite3_finalize(s);
     assert_ok(ctx, nb_relation_open(&relation, store, NULL, ctx));
     return relation;
+}
+
+static inline nb_relation *relation_of(const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
+{
+    return relation_of_builds(study, rows, NULL, ctx);
 }
 
 #endif

@@ -476,7 +476,6 @@ static void test_builds(void **state)
     bake(&b, SOURCES, 0.5);
     for (int i = 0; i < b.count; i++) build[i] = i % 2;
     nb_relation *r = relation_of(&(test_rows){columns, b.rows, sizeof *b.rows, b.count, build, true}, *state);
-    terms.contrast.builds = true;
     assert_ok(*state, nb_compare(r, &terms, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
     assert_non_null(strstr(c.items[0].why, "another build than the baseline"));

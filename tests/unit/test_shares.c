@@ -5,6 +5,7 @@
 
 #include "report/query.h"
 #include "report/table.h"
+#include "report/views.h"
 #include "statistics/crossed.h"
 #include "studies/error/study.h"
 

@@ -9,6 +9,7 @@
 #include "config/labels.h"
 #include "report/relation.h"
 #include "report/scripts.h"
+#include "report/views.h"
 #include "run/run_folder.h"
 
 #include <gsl/gsl_sort.h>

@@ -51,10 +51,13 @@ ORDER BY scope_id, stratum_id, strategy_id, _of_head, landmarks, source_id, head
 
 WITH reason AS (
     SELECT strategy_id, CASE
+               WHEN max(apart) IS NULL AND builds > 1 THEN 'its rows and the baseline''s are of different builds'
                WHEN max(apart) IS NULL THEN 'no row of it agrees with one of the baseline in all but the strategy'
                WHEN max(apart) THEN 'it or the baseline, but not both, has looked at rows of S that both are judged on'
            END AS text
-    FROM (SELECT DISTINCT strategy_id FROM rival) LEFT JOIN contest USING (strategy_id) GROUP BY strategy_id)
+    FROM (SELECT DISTINCT value AS strategy_id FROM agreed WHERE question = 'strategy')
+    LEFT JOIN contest USING (strategy_id)
+    JOIN (SELECT count(DISTINCT build) AS builds FROM agreed WHERE question = 'strategy') GROUP BY strategy_id)
 SELECT label || ' is left out: ' || text AS note FROM reason JOIN method ON method.id = strategy_id
 WHERE text IS NOT NULL AND strategy_id NOT IN (SELECT id FROM base) AND EXISTS (SELECT 1 FROM ratio)
 ORDER BY strategy_id;

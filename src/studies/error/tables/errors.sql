@@ -1,7 +1,7 @@
 -- summary: median error by problem, core, strategy and number of landmarks
 -- reference: none: medians over heads and trials
 -- place: 1
--- needs: cell
+-- needs: cell pairs:strategy
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- paragraph: In the tables:
 -- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare', corrected
@@ -21,22 +21,27 @@ JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'co
 ORDER BY panel_id, core_id, variant_id, landmarks;
 
 WITH ranked AS (
-    SELECT cell.*, baseline_mean, kernel.stochastic,
-           row_number() OVER peers AS place, lead(variant_id) OVER peers AS next_id, lead(median) OVER peers AS next
+    SELECT cell.*, baseline_mean, kernel.stochastic, v.strategy_id, row_number() OVER peers AS place,
+           lead(v.strategy_id) OVER peers AS next_id, lead(median) OVER peers AS next
     FROM cell JOIN level USING (panel_id, landmarks) JOIN panel ON panel.id = panel_id
     JOIN variant AS v ON v.id = variant_id
     JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
     WINDOW peers AS (
         PARTITION BY panel_id, core_id, landmarks, v.factors_id, CASE WHEN kernel.one_set THEN NULL ELSE
             v.pairing_id END ORDER BY count = 0, median, variant_id)),
+line AS MATERIALIZED ( -- of the cells
+    SELECT k.panel_id, k.core_id, k.landmarks, v.id AS variant_id, same
+    FROM agreed AS g CROSS JOIN key AS k ON k.id = g.id JOIN component AS c ON c.kind = 'kernel' AND c.id = k.kernel_id
+    JOIN variant AS v ON v.strategy_id = k.strategy_id AND v.factors_id = k.factors_id
+        AND CASE WHEN c.one_set THEN v.leads ELSE v.pairing_id = k.pairing_id END
+    WHERE question = 'strategy'),
 first AS MATERIALIZED ( -- against the next one
-    SELECT panel_id, core_id, landmarks, variant_id, (
-               SELECT CASE WHEN NOT max(apart) THEN
-                   ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) END
-               FROM met AS m
-               WHERE m.panel_id = r.panel_id AND m.core_id = r.core_id AND m.landmarks = r.landmarks
-                   AND m.a_id = r.variant_id AND m.b_id = r.next_id) AS e
-    FROM ranked AS r WHERE place = 1 AND median < next AND sources(over_sources) >= 6),
+    SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id, CASE WHEN NOT max(apart) THEN
+               ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) END AS e
+    FROM ranked AS r JOIN line USING (panel_id, core_id, landmarks, variant_id)
+    CROSS JOIN pair AS p ON p.question = 'strategy' AND p.a = r.strategy_id AND p.b = r.next_id AND p.same = line.same
+    WHERE place = 1 AND median < next AND sources(over_sources) >= 6
+    GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id),
 family AS (SELECT *, p(e) AS p, count(p(e)) OVER () AS tests FROM first),
 corrected AS (SELECT *, holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING) AS holm_p FROM family),
 leading AS (

@@ -1,28 +1,39 @@
--- Strategies against each other, by source. `meeting` has two strategies in each source where both have a result: sign
--- is that of the mean over heads of the mean over trials of log(a's error / b's). refused: only one of them has looked
--- at rows of S that both are judged on.
--- needs: rival
-CREATE TEMP TABLE facing (setting_id INTEGER, a_id INTEGER, b_id INTEGER, PRIMARY KEY (setting_id, a_id, b_id))
-WITHOUT ROWID;
-INSERT INTO facing
-WITH one AS (SELECT DISTINCT setting_id, strategy_id FROM rival)
-SELECT setting_id, a.strategy_id, b.strategy_id
-FROM one AS a JOIN one AS b USING (setting_id) WHERE a.strategy_id < b.strategy_id ORDER BY 1, 2, 3;
+-- Strategies against each other. `facing` has each two in a setting that both have rows in, and the refusal, in a word, to
+-- compare them: 'rows_seen', only one of them has looked at rows of S that both are judged on; 'build', their rows are of
+-- different builds. `encounter` has two in each source that both have rows in, with what a verdict on them is counted
+-- from: pairs with two results (common; noise, infinite: of these, neither is above its rounding noise, the ratio is 0 or
+-- infinite) and with one (missing). `meeting` has both of them, either way, where they have results in common: sign is
+-- that of the mean over heads of the mean over trials of log(a's error / b's).
+-- needs: scope
+CREATE TEMP TABLE encounter AS
+WITH compared AS (
+    SELECT *, log_ratio(x, y, noise_x, noise_y) AS value, x <= noise_x AND y <= noise_y AS noise,
+           (x IS NULL) <> (y IS NULL) AS lacks
+    FROM pair WHERE question = 'strategy' AND a < b),
+per_head AS (
+    SELECT setting, a, b, stratum_id, source_id, mean(value) AS x, max(apart) AS apart, max(draws) AS draws,
+           count(value) AS common, sum(noise) AS noise, sum(abs(value) = 9e999) AS infinite, sum(lacks) AS missing
+    FROM compared GROUP BY setting, a, b, source_id, head_id)
+SELECT setting AS setting_id, a AS a_id, b AS b_id, stratum_id, source_id, mean(x) AS x, max(apart) AS apart,
+       max(draws) AS draws, sum(common) AS common, coalesce(sum(noise), 0) AS noise,
+       coalesce(sum(infinite), 0) AS infinite, sum(missing) AS missing
+FROM per_head GROUP BY setting, a, b, source_id;
 
 CREATE TEMP TABLE meeting AS
-WITH head AS (
-    SELECT f.setting_id, a_id, b_id, a.stratum_id, a.source_id,
-           mean(log_ratio(a.error, b.error, a.noise, b.noise)) AS x, max(a.seen <> b.seen) AS apart
-    FROM facing AS f CROSS JOIN rival AS a ON a.setting_id = f.setting_id AND a.strategy_id = a_id
-    CROSS JOIN rival AS b ON b.setting_id = f.setting_id AND b.strategy_id = b_id AND b.source_id = a.source_id
-        AND b.head_id = a.head_id AND b.trial = a.trial
-    WHERE a.error IS NOT NULL AND b.error IS NOT NULL
-    GROUP BY f.setting_id, a_id, b_id, a.source_id, a.head_id),
-one AS (
-    SELECT setting_id, a_id, b_id, stratum_id, source_id, mean(x) AS x,
-           max(max(apart)) OVER (PARTITION BY setting_id, a_id, b_id) AS refused
-    FROM head GROUP BY setting_id, a_id, b_id, source_id)
-SELECT setting_id, stratum_id, source_id, a_id, b_id, coalesce((x > 0) - (x < 0), 0) AS sign, refused FROM one
+SELECT setting_id, stratum_id, source_id, a_id, b_id, coalesce((x > 0) - (x < 0), 0) AS sign, apart
+FROM encounter WHERE common > 0
 UNION ALL
-SELECT setting_id, stratum_id, source_id, b_id, a_id, coalesce((x < 0) - (x > 0), 0), refused FROM one;
+SELECT setting_id, stratum_id, source_id, b_id, a_id, coalesce((x < 0) - (x > 0), 0), apart
+FROM encounter WHERE common > 0;
 CREATE INDEX meetings ON meeting (setting_id, a_id, b_id);
+
+CREATE TEMP TABLE facing AS
+WITH built AS (
+    SELECT DISTINCT setting AS setting_id, value AS strategy_id, build FROM agreed WHERE question = 'strategy'),
+seen AS (SELECT DISTINCT setting_id, a_id, b_id FROM meeting WHERE apart)
+SELECT a.setting_id, a.strategy_id AS a_id, b.strategy_id AS b_id,
+       CASE WHEN s.a_id IS NOT NULL THEN 'rows_seen' WHEN NOT max(a.build = b.build) THEN 'build' END AS refusal
+FROM built AS a JOIN built AS b ON b.setting_id = a.setting_id AND b.strategy_id <> a.strategy_id
+LEFT JOIN seen AS s ON s.setting_id = a.setting_id AND s.a_id = a.strategy_id AND s.b_id = b.strategy_id
+GROUP BY a.setting_id, a.strategy_id, b.strategy_id;
+CREATE UNIQUE INDEX facings ON facing (setting_id, a_id, b_id);

@@ -6,8 +6,8 @@
 -- critical difference.
 -- needs: meeting
 CREATE TEMP TABLE result_in AS
-SELECT setting_id, scope_id, landmarks, stratum_id, source_id, strategy_id, max(error IS NOT NULL) AS ok
-FROM rival GROUP BY setting_id, strategy_id, source_id;
+SELECT setting_id, scope_id, landmarks, stratum_id, source_id, value AS strategy_id, max(x IS NOT NULL) AS ok
+FROM side JOIN setting ON setting_id = setting WHERE question = 'strategy' GROUP BY setting_id, value, source_id;
 
 CREATE TEMP TABLE standing AS
 WITH one AS (
@@ -30,21 +30,21 @@ WITH one AS (
 led AS (
     SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id FROM one),
 judged AS (
-    SELECT led.*, r.a_id IS NOT NULL AS refused
+    SELECT led.*, refusal
     FROM led JOIN standing AS s ON s.id = standing_id
-    LEFT JOIN (SELECT DISTINCT setting_id, a_id, b_id FROM meeting WHERE refused) AS r
-        ON r.setting_id = s.setting_id AND r.a_id = strategy_id AND r.b_id = first_id)
-SELECT *, missing < planned AND NOT refused AS ranked FROM judged;
+    LEFT JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = strategy_id AND f.b_id = first_id)
+SELECT *, missing < planned AND refusal IS NULL AS ranked FROM judged;
 CREATE UNIQUE INDEX contenders ON contender (standing_id, strategy_id);
 
 CREATE TEMP TABLE bout AS
 WITH one AS (
-    SELECT a.standing_id, a.strategy_id AS a_id, b.strategy_id AS b_id, max(m.refused) AS refused,
-           count(CASE WHEN sign < 0 AND NOT m.refused THEN 1 END) AS below,
-           count(CASE WHEN sign > 0 AND NOT m.refused THEN 1 END) AS above,
-           count(CASE WHEN sign = 0 AND NOT m.refused THEN 1 END) AS equal
+    SELECT a.standing_id, a.strategy_id AS a_id, b.strategy_id AS b_id, max(f.refusal) AS refusal,
+           count(CASE WHEN sign < 0 AND f.refusal IS NULL THEN 1 END) AS below,
+           count(CASE WHEN sign > 0 AND f.refusal IS NULL THEN 1 END) AS above,
+           count(CASE WHEN sign = 0 AND f.refusal IS NULL THEN 1 END) AS equal
     FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
     JOIN standing AS s ON s.id = a.standing_id
+    LEFT JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = a.strategy_id AND f.b_id = b.strategy_id
     LEFT JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
         AND s.stratum_id IN (-1, m.stratum_id)
     GROUP BY a.standing_id, a.strategy_id, b.strategy_id),
@@ -67,7 +67,8 @@ WITH one AS (
     JOIN standing AS s ON s.id = a.standing_id
     JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
         AND s.stratum_id IN (-1, m.stratum_id)
-    WHERE a.ranked AND b.ranked AND NOT m.refused GROUP BY a.standing_id, m.source_id, a.strategy_id),
+    JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = a.strategy_id AND f.b_id = b.strategy_id
+    WHERE a.ranked AND b.ranked AND f.refusal IS NULL GROUP BY a.standing_id, m.source_id, a.strategy_id),
 size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
 whole AS (
     SELECT standing_id, source_id FROM one JOIN size USING (standing_id) WHERE met = ranked - 1

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_one_answer.c - one question has one answer, whoever is asked: random runs, of several settings, models, builds
+ * and trials, with failures, rows that are not run, ties, rounding noise, few sources, and methods that draw nothing or
+ * have looked at what they are judged on. The comparison is what the others are held against. */
+#include "pages.h"
+#include "stored_rows.h"
+
+#include "config/keys.h"
+#include "report/claims.h"
+#include "report/compare.h"
+#include "report/table.h"
+#include "report/views.h"
+#include "studies/error/study.h"
+
+#include <math.h>
+
+enum { RUNS = 40, MOST = 8192, STRATEGIES = 3, CORES = 2, SIZES = 2 };
+
+static const char *const strategies[STRATEGIES] = {"uniform", "segment_means", "kmeans"};
+static const char *const cores[CORES] = {"svd", "iterative"};
+
+typedef struct {
+    int count, builds[MOST];
+    nb_error_row rows[MOST];
+} table;
+
+typedef struct { /* what a run is like */
+    int models, sources, heads, trials;
+    bool failures, unfinished, seen, noise, ties;
+    bool of_builds; /* each strategy is measured by a program of its own */
+} shape;
+
+static gsl_rng *rng;
+
+static bool one_in(unsigned long n)
+{
+    return gsl_rng_uniform_int(rng, n) == 0;
+}
+
+static shape draw_shape(void)
+{
+    shape s = (shape){.models = 1 + one_in(3),
+                      .sources = 4 + (int)gsl_rng_uniform_int(rng, 6),
+                      .heads = 1 + one_in(2),
+                      .trials = 1 + (int)gsl_rng_uniform_int(rng, 5),
+                      .failures = one_in(3),
+                      .unfinished = one_in(8),
+                      .seen = one_in(5),
+                      .noise = one_in(4),
+                      .ties = one_in(4),
+                      .of_builds = one_in(4)};
+    if (s.of_builds && one_in(2)) s.sources += 4, s.trials += 2; /* enough for a verdict, were it not refused */
+    return s;
+}
+
+static void set_error(nb_error_row *r, const shape *s, int strategy)
+{
+    double error = (0.5 - 0.1 * strategy) * exp(0.2 * gsl_rng_uniform(rng));
+    r->measures.error_noise = s->noise && one_in(3) ? 0.45 : 1e-14;
+    r->measures.error = s->ties && one_in(2) ? 0.5 : error;
+    r->measures.error_unseen = s->seen && strategy == 2 ? 1.1 * error : r->measures.error;
+    r->measures.error_subspace = 0.1;
+    r->measures.baseline_mean = 10; /* no error is in brackets */
+    if (s->failures && one_in(30)) {
+        r->status = "failed";
+        r->measures.error = r->measures.error_unseen = NAN;
+    }
+}
+
+static void add(table *t, const shape *s, int model, int source, int head, int trial, int strategy, int core, int m)
+{
+    static const char *const models[] = {"M", "N"};
+    static const char *const sources[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"};
+    nb_error_row *r = &t->rows[t->count];
+    *r = (nb_error_row){.experiment = "x",
+                        .problem = "p",
+                        .kernel = "k",
+                        .strategy = strategies[strategy],
+                        .pairing = "joint",
+                        .factors = "nystromformer",
+                        .core = cores[core],
+                        .rows = "all",
+                        .engine = "streamed",
+                        .precision = "double",
+                        .model = models[model],
+                        .source = sources[source],
+                        .status = "ok",
+                        .reason = "",
+                        .seed = 1,
+                        .head = (model * 20 + source) * 2 + head,
+                        .trial = trial,
+                        .n = 9,
+                        .d = 2,
+                        .landmarks = m ? 8 : 4};
+    nb_measures_clear(&r->measures);
+    set_error(r, s, strategy);
+    t->builds[t->count++] = s->of_builds ? strategy + 1 : 1;
+}
+
+/* Of what draws nothing, one trial stands for all. */
+static void draw_run(table *t, const shape *s)
+{
+    t->count = 0;
+    for (int all = s->models * s->sources * s->heads * STRATEGIES * CORES * SIZES, i = 0; i < all; i++) {
+        int left = i, strategy = left % STRATEGIES, core = (left /= STRATEGIES) % CORES, m = (left /= CORES) % SIZES,
+            head = (left /= SIZES) % s->heads, source = (left /= s->heads) % s->sources;
+        for (int trial = 0; trial < (strategy == 1 ? 1 : s->trials); trial++)
+            add(t, s, left / s->sources, source, head, trial, strategy, core, m);
+    }
+    if (!s->unfinished) return;
+    t->rows[t->count - 1].status = "planned";
+    t->rows[t->count - 1].measures.error = NAN;
+}
+
+static nb_relation *relation(const table *t, nb_ctx *ctx)
+{
+    nb_row_list list = {.count = t->count, .columns = nb_error_columns, .row_size = sizeof *t->rows};
+    list.bytes = nb_alloc(ctx, (size_t)t->count, sizeof *t->rows);
+    assert_non_null(list.bytes);
+    memcpy(list.bytes, t->rows, (size_t)t->count * sizeof *t->rows);
+    nb_relation *r = relation_of_builds(&nb_study_error, &list, t->builds, ctx);
+    r->baseline = strategies[0];
+    return r;
+}
+
+static const nb_cell *setting_cell(const nb_compared *x, const char *column)
+{
+    int i = 0;
+    while (strcmp(x->contrasts->setting_columns[i], column) != 0) i++;
+    return nb_setting_cell(x->contrasts, x->contrast->setting, i, NB_OF_ROW);
+}
+
+static const char *value_of(const nb_compared *x, int value)
+{
+    return nb_grid_at(&x->contrasts->values, value, NB_OF_ROW)->text;
+}
+
+/* NULL: the comparison has no such line. */
+static const nb_compared *find_line(const nb_comparison *c, const char *strategy, const char *core, long long m,
+                                    long long stratum)
+{
+    for (int i = 0; i < c->count; i++) {
+        const nb_compared *x = &c->items[i];
+        if (strcmp(value_of(x, x->contrast->value), strategy) == 0 && x->stratum == stratum &&
+            strcmp(setting_cell(x, "core")->text, core) == 0 && setting_cell(x, "landmarks")->integer == m)
+            return x;
+    }
+    return NULL;
+}
+
+static bool same(double a, double b)
+{
+    return a == b || (!isfinite(a) && !isfinite(b));
+}
+
+/* The view that the figures ratio and the report's are made of. A comparison of one model has it over all alone. */
+static void check_ratios(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
+{
+    nb_grid a;
+    int lines = 0, found = 0;
+    assert_ok(ctx,
+              nb_relation_ask_freely(
+                  r,
+                  "SELECT m.spec, core.spec, ratio.landmarks, ratio.stratum_id, ratio, low, high, sources, heads FROM "
+                  "ratio JOIN method AS m ON m.id = ratio.strategy_id JOIN key ON key.number = ratio.scope_id JOIN "
+                  "component AS core ON core.kind = 'core' AND core.id = key.core_id WHERE ratio.head_id IS NULL",
+                  &a, NULL, NULL, ctx));
+    for (int i = 0; i < a.count; i++) {
+        const nb_cell *cell = nb_grid_at(&a, i, 0);
+        const nb_compared *x = find_line(c, cell[0].text, cell[1].text, cell[2].integer, cell[3].integer);
+        if (!x) x = find_line(c, cell[0].text, cell[1].text, cell[2].integer, NB_OVER_STRATA);
+        assert_non_null(x);
+        assert_null(x->contrast->refusal);
+        assert_true(cell[4].real == exp(x->estimate.mean));
+        assert_int_equal(cell[7].integer, x->estimate.sources);
+        assert_int_equal(cell[8].integer, x->estimate.units);
+        if (x->estimate.sources < NB_LEAST_SOURCES) continue;
+        assert_true(same(cell[5].real, exp(x->estimate.low)) && same(cell[6].real, exp(x->estimate.high)));
+    }
+    for (int i = 0; i < a.count; i++) found += nb_grid_at(&a, i, 3)->integer >= 0;
+    for (int i = 0; i < c->count; i++)
+        for (int s = 0; s < c->contrasts->strata.count; s++)
+            lines += c->items[i].stratum == NB_OVER_STRATA && !c->items[i].contrast->refusal &&
+                     c->items[i].contrast->of.counts[s].pairs > 0;
+    assert_int_equal(found, lines);
+}
+
+static nb_claim_answer ask_claim(nb_relation *r, const nb_compared *x, nb_ctx *ctx)
+{
+    nb_yaml value;
+    nb_mistakes mistakes = {.ctx = ctx};
+    nb_claim *claims;
+    nb_claim_results results;
+    int count;
+    const char *text = nb_format(ctx,
+                                 "{says: x, compare: {strategy: [\"%s\", \"%s\"], metric: error, where: {landmarks: "
+                                 "%lld, core: %s}}, expect: {ratio: [null, 0.98]}}",
+                                 value_of(x, x->contrast->value), value_of(x, x->contrast->baseline),
+                                 setting_cell(x, "landmarks")->integer, setting_cell(x, "core")->text);
+    assert_ok(ctx, nb_yaml_text(text, "test", &value, &mistakes));
+    assert_ok(ctx, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+    if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
+    assert_ok(ctx, nb_claims_ask(r, 1, claims, &results, ctx));
+    return results.results[0].answer;
+}
+
+/* A claim of one setting is that line; of what a comparison has no verdict on, it has none. */
+static void check_claims(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
+{
+    for (int i = 0; i < c->count; i++) {
+        const nb_compared *x = &c->items[i];
+        bool none = x->verdict == NB_NO_VERDICT || x->verdict == NB_REFUSED;
+        if (x->stratum != NB_OVER_STRATA) continue;
+        const nb_claim_answer a = ask_claim(r, x, ctx);
+        if (none) assert_int_equal(a.verdict, NB_CLAIM_IS_VOID);
+        if (a.sources == 0) continue;
+        assert_true(same(a.estimate, exp(x->estimate.mean)) && same(a.low, exp(x->estimate.low)) &&
+                    same(a.high, exp(x->estimate.high)));
+    }
+}
+
+static int count_stars(nb_relation *r, const char *name, nb_ctx *ctx)
+{
+    const nb_table *of = (const nb_table *)nb_registry_find(&nb_tables, name);
+    nb_page page;
+    int count = 0;
+    assert_non_null(of);
+    nb_page_make(&page, ctx);
+    assert_ok(ctx, nb_table_show(&page, of, r, ctx));
+    for (const char *at = page_text(&page, NB_PAGE_TEXT, 0, ctx); (at = strchr(at, '*')); at++)
+        count += at[-1] >= '0' && at[-1] <= '9';
+    return count;
+}
+
+/* Where the comparison of each pair has no verdict on any, tables star nothing. Of all refused ones none is ranked but
+ * the first. */
+static int check_stars(nb_relation *r, nb_ctx *ctx)
+{
+    static const char *const tables[] = {"errors", "wins"};
+    const nb_compare_terms terms = {
+        .contrast = {.by = "strategy", .metric = "error", .all_pairs = true}, .confidence = 0.95, .margin = log(1.02)};
+    nb_comparison c;
+    nb_grid a;
+    int known = 0, refused = 0, stars = 0;
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
+    for (int i = 0; i < c.count; i++) {
+        known += c.items[i].verdict != NB_NO_VERDICT && c.items[i].verdict != NB_REFUSED;
+        refused += c.items[i].verdict == NB_REFUSED;
+    }
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) stars += count_stars(r, tables[i], ctx);
+    if (known == 0) assert_int_equal(stars, 0);
+    if (refused < c.count) return stars;
+    assert_ok(ctx, nb_relation_ask_freely(r, "SELECT count(*) FROM contender WHERE ranked AND strategy_id > 0", &a,
+                                          NULL, NULL, ctx));
+    assert_int_equal(nb_grid_at(&a, 0, 0)->integer, 0);
+    return stars;
+}
+
+static void test_one_answer(void **state)
+{
+    static table t;
+    int stars = 0, refusals = 0, verdicts = 0;
+    assert_ok(*state, nb_random_new(&rng, *state));
+    gsl_rng_set(rng, 20261128);
+    for (int run = 0; run < RUNS; run++) {
+        nb_ctx *ctx = nb_ctx_new();
+        nb_comparison c;
+        const shape s = draw_shape();
+        draw_run(&t, &s);
+        nb_relation *r = relation(&t, ctx);
+        assert_ok(ctx, nb_compare_usual(r, 0, NULL, &c, ctx));
+        check_ratios(r, &c, ctx);
+        check_claims(r, &c, ctx);
+        stars += check_stars(r, ctx);
+        for (int i = 0; i < c.count; i++) {
+            refusals += c.items[i].verdict == NB_REFUSED;
+            if (s.of_builds) assert_int_equal(c.items[i].verdict, NB_REFUSED);
+            verdicts += c.items[i].verdict == NB_BETTER;
+        }
+        nb_ctx_free(ctx);
+    }
+    assert_true(stars > 0 && refusals > 0 && verdicts > 0); /* the runs are no special case */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {test_with_ctx(test_one_answer)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
