@@ -185,7 +185,7 @@ EOT
     expect "$told"
     for file in right said sure; do
         run "$NYSBENCH" measure --head "$WORK/$file.safetensors:2" --strategy uniform --landmarks 2 --core svd --json \
-            --metrics error
+            --metrics error --draws shared
         expect_status 0
         [[ "$output" != *"is read as"* && "$output" != *"causal mask"* ]]
         error[${#error[@]}]=$(grep -o '"error": [^,]*' <<<"$output")

@@ -31,7 +31,7 @@ info $SHARED/r
 list
 list cores
 plan $SHARED/c.yaml
-measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy uniform -m 20 --core iterative
+measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy kmeans -m 20 --core svd
 Y
 }
 

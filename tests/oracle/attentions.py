@@ -244,7 +244,8 @@ class Landmarks:
             sides = []
             for side in ("queries", "keys"):
                 command = [program.path, "select", "--head", f"{layer.path}:{head}", "--strategy", strategy,
-                           "--landmarks", str(m), "--side", side, f"--causal={str(causal).lower()}", "-o", out]
+                           "--landmarks", str(m), "--side", side, "--draws", "shared",
+                           f"--causal={str(causal).lower()}", "-o", out]
                 subprocess.run(command + (["--pairing", pairing] if pairing else []), check=True, capture_output=True)
                 sides.append(np.load(out))
             self.picks.append(sides)

@@ -37,6 +37,7 @@ strategies: [uniform, kmeans, segment_means, farthest_point]
 landmarks: [4, 8, 16]
 cores: "svd(rcond=1e-6)"
 trials: 3
+draws: shared
 metrics: error
 plots: []
 claims:

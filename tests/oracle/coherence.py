@@ -27,6 +27,7 @@ BOTH = f"{DATA}/minilm_us-constitution_n512_L3.safetensors"
 CONFIG = """
 study: coherence
 trials: 2
+draws: shared
 plots: []
 clusters: [1, 8, 16]
 tau: [0.05, 0.2]

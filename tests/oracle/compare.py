@@ -48,8 +48,8 @@ def make_run(nysbench, work):
     path = os.path.join(work, "causal.safetensors")
     save(path, 1, "model C", "text 0", True, rng)
     problems += [f"heads(file={path})", f"gaussian(n={N}, d={D})"]
-    config = {"name": "c", "trials": 7, "landmarks": [3, 6], "problems": problems, "metrics": ["error"],
-              "strategies": ["uniform", "segment_means", "kmeans(restarts=2)", "leverage"],
+    config = {"name": "c", "trials": 7, "draws": "shared", "landmarks": [3, 6], "problems": problems,
+              "metrics": ["error"], "strategies": ["uniform", "segment_means", "kmeans(restarts=2)", "leverage"],
               "cores": ["iterative(steps=6)", "svd(rcond=1e-10)"], "plots": []}
     with open(os.path.join(work, "c.yaml"), "w", encoding="utf-8") as out:
         json.dump(config, out)  # JSON is YAML

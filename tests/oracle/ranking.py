@@ -36,6 +36,7 @@ strategies: [uniform, segment_means, kmeans, group_means]
 cores: [iterative, "svd(rcond=0.1)"]
 landmarks: [4, 8, 16]
 trials: 25
+draws: shared
 metrics: error
 plots: []
 """

@@ -35,8 +35,8 @@ def check_requests():
     seeds = {q["seed"] for q in questions}
     assert (
         len(by) == 8
-        and all(len(s) == 3 for s in by.values())
-        and len(seeds) == 24
+        and all(len(s) == 6 for s in by.values())  # three trials of drawn data, and of a source
+        and len(seeds) == 48
         and all(0 <= s < 2**32 for s in seeds)
     ), by
 
