@@ -124,12 +124,14 @@ static nb_status mark_specs(const question *q, bool *means, nb_mistakes *wrong)
     return NB_OK;
 }
 
-/* Marks the candidates that tables, figures and messages call by this text. */
+/* Marks the candidates that tables, figures and messages call by this text, or that rows have as it stands: a component
+ * that the program does not have, too. */
 static void mark_labels(const question *q, bool *means)
 {
     for (int i = 0; i < q->among->count; i++) {
         const nb_choice *choice = q->among->items[i].choice;
         means[i] = nb_text_same(q->text, q->among->items[i].label) ||
+                   strcmp(q->text, q->among->items[i].text) == 0 ||
                    (choice && (nb_text_same(q->text, choice->label) || nb_text_same(q->text, choice->full)));
     }
 }
