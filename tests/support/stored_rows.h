@@ -42,8 +42,8 @@ static inline nb_relation *relation_of_builds(const nb_study *study, const nb_ro
     assert_ok(ctx, nb_defer(ctx, close_database, store->db));
     const char *sql =
         nb_format(ctx,
-                  "CREATE TABLE meta (key, value); CREATE TABLE manifests (id, text, executable); INSERT INTO manifests VALUES (1, "
-                  "'{\"jobs\": 1}', 'program')%s; CREATE TABLE results (%s)",
+                  "CREATE TABLE meta (key, value); CREATE TABLE manifests (id, text, executable); "
+                  "INSERT INTO manifests VALUES (1, '{\"jobs\": 1}', 'program')%s; CREATE TABLE results (%s)",
                   builds ? ", (2, '{\"jobs\": 1}', 'another'), (3, '{\"jobs\": 1}', 'a third')" : "", names);
     assert_int_equal(sqlite3_exec(store->db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(

@@ -38,16 +38,16 @@ noted AS (
 apart AS (
     SELECT DISTINCT min(a_id, b_id) AS a_id, max(a_id, b_id) AS b_id FROM bout WHERE holm_p <= 0.05),
 counted AS ( -- in each stratum, what a verdict on two is counted from
-    SELECT setting_id, a_id, b_id, stratum_id, sum(common - noise) AS pairs, sum(missing) AS missing,
-           sum(infinite) AS infinite, count(CASE WHEN common > noise THEN 1 END) AS sources,
+    SELECT setting_id, a_id, b_id, stratum_id, sum(common - noise) AS pairs, sum(missing) AS missing, -- counts
+           sum(infinite) AS infinite, count(CASE WHEN common > noise THEN 1 END) AS sources, -- counts
            count(CASE WHEN common > noise AND draws THEN 1 END) AS drawn
     FROM encounter JOIN apart USING (a_id, b_id) GROUP BY 1, 2, 3, 4),
 evidence AS ( -- there, and over all (-1)
     SELECT setting_id, a_id, b_id, stratum_id AS of_stratum, pairs, missing, infinite, sources, sources AS fewest, drawn
     FROM counted
     UNION ALL
-    SELECT setting_id, a_id, b_id, -1, sum(pairs), sum(missing), sum(infinite), sum(sources), min(nullif(sources, 0)),
-           sum(drawn)
+    SELECT setting_id, a_id, b_id, -1, sum(pairs), sum(missing), sum(infinite), sum(sources), min(nullif(sources, 0)), -- counts
+           sum(drawn) -- counts
     FROM counted GROUP BY setting_id, a_id, b_id),
 drawn_in AS ( -- the trials of a source
     SELECT DISTINCT setting AS setting_id, a AS a_id, b AS b_id, stratum_id, trial, source_id

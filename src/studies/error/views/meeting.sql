@@ -12,11 +12,11 @@ WITH compared AS (
     FROM pair WHERE question = 'strategy' AND a < b),
 per_head AS (
     SELECT setting, a, b, stratum_id, source_id, mean(value) AS x, max(apart) AS apart, max(draws) AS draws,
-           count(value) AS common, sum(noise) AS noise, sum(abs(value) = 9e999) AS infinite, sum(lacks) AS missing
+           count(value) AS common, sum(noise) AS noise, sum(abs(value) = 9e999) AS infinite, sum(lacks) AS missing -- counts
     FROM compared GROUP BY setting, a, b, source_id, head_id)
 SELECT setting AS setting_id, a AS a_id, b AS b_id, stratum_id, source_id, mean(x) AS x, max(apart) AS apart,
-       max(draws) AS draws, sum(common) AS common, coalesce(sum(noise), 0) AS noise,
-       coalesce(sum(infinite), 0) AS infinite, sum(missing) AS missing
+       max(draws) AS draws, sum(common) AS common, coalesce(sum(noise), 0) AS noise, -- counts
+       coalesce(sum(infinite), 0) AS infinite, sum(missing) AS missing -- counts
 FROM per_head GROUP BY setting, a, b, source_id;
 
 CREATE TEMP TABLE meeting AS
