@@ -130,8 +130,7 @@ static void mark_labels(const question *q, bool *means)
 {
     for (int i = 0; i < q->among->count; i++) {
         const nb_choice *choice = q->among->items[i].choice;
-        means[i] = nb_text_same(q->text, q->among->items[i].label) ||
-                   strcmp(q->text, q->among->items[i].text) == 0 ||
+        means[i] = nb_text_same(q->text, q->among->items[i].label) || strcmp(q->text, q->among->items[i].text) == 0 ||
                    (choice && (nb_text_same(q->text, choice->label) || nb_text_same(q->text, choice->full)));
     }
 }

@@ -22,11 +22,11 @@ struct nb_condition_column {
 
 static nb_status add_candidate(nb_condition_column *c, nb_candidate candidate, nb_ctx *ctx)
 {
-    bool text = c->candidates.column.column->type == NB_COLUMN_TEXT;
+    if (!candidate.text) candidate.text = "";
     for (int i = c->candidates.count - 1; i >= 0; i--) { /* mostly the last one */
         const nb_candidate *there = &c->candidates.items[i];
-        if (text ? strcmp(there->text, candidate.text) == 0
-                 : there->integer == candidate.integer && there->real == candidate.real)
+        if (strcmp(there->text, candidate.text) == 0 && there->integer == candidate.integer &&
+            there->real == candidate.real)
             return NB_OK;
     }
     NB_GROW(ctx, c->candidates.items, c->candidates.count, c->room);
@@ -36,7 +36,7 @@ static nb_status add_candidate(nb_condition_column *c, nb_candidate candidate, n
 
 static nb_status add_text(nb_condition_column *c, const char *text, nb_ctx *ctx)
 {
-    return add_candidate(c, (nb_candidate){.text = text ? text : ""}, ctx);
+    return add_candidate(c, (nb_candidate){.text = text}, ctx);
 }
 
 static nb_status add_integer(nb_condition_column *c, long long integer, nb_ctx *ctx)
@@ -109,7 +109,7 @@ static nb_status add_values(nb_condition_column *c, const nb_config *config, nb_
         if (strcmp(o->key, s->name) == 0) return add_setting(c, config, o, ctx);
     for (int trial = 0; trial < config->trials && strcmp(s->name, "trial") == 0; trial++) {
         NB_GROW(ctx, c->candidates.items, c->candidates.count, c->room);
-        c->candidates.items[c->candidates.count++] = (nb_candidate){.integer = trial};
+        c->candidates.items[c->candidates.count++] = (nb_candidate){.text = "", .integer = trial};
     }
     for (int i = 0; i < config->lists[NB_AXIS_PROBLEM].count && nb_text_among(s->name, of_heads); i++)
         NB_TRY(ctx, add_heads(c, &config->shapes[i], ctx));
