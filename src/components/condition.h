@@ -43,7 +43,7 @@ bool nb_selector_is_measured(const nb_selector *selector);
 /* The values of a column among which a text means some. */
 
 typedef struct {
-    const char *text;  /* of a text or a component: as rows have it, "" for none */
+    const char *text;  /* of a text or a component: as rows have it; "" for none */
     const char *label; /* what tables call it */
     long long integer; /* of a column of integers */
     double real;       /* of a column of reals */

@@ -27,9 +27,9 @@ static nb_status given_labels(const nb_config *config, const nb_selector *s, nb_
 static nb_candidate candidate_of(const nb_column *column, const void *row)
 {
     const char *field = (const char *)row + column->offset;
-    if (column->type == NB_COLUMN_INT) return (nb_candidate){.integer = *(const int *)field};
-    if (column->type == NB_COLUMN_SEED) return (nb_candidate){.integer = *(const long long *)field};
-    if (column->type == NB_COLUMN_REAL) return (nb_candidate){.real = *(const double *)field};
+    if (column->type == NB_COLUMN_INT) return (nb_candidate){.text = "", .integer = *(const int *)field};
+    if (column->type == NB_COLUMN_SEED) return (nb_candidate){.text = "", .integer = *(const long long *)field};
+    if (column->type == NB_COLUMN_REAL) return (nb_candidate){.text = "", .real = *(const double *)field};
     const char *text = *(const char *const *)field;
     return (nb_candidate){.text = text ? text : ""};
 }
