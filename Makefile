@@ -5,6 +5,7 @@ VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/vers
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 
+.DEFAULT_GOAL := all
 include src/make/needs.mk
 
 comma := ,

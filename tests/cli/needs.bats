@@ -30,6 +30,9 @@ fuzz TO_FUZZ fuzz deps-develop
 dist TO_PACK pack deps-develop
 deb TO_PACK_DEB make_Debian_packages deps-develop
 EOF
+    run make -s "TO_BUILD=no-such-module=lib-one" # the program, where no target is named
+    expect_status 2
+    expect "missing to build: lib-one"
     [ ! -e "$WORK/asked" ]
 }
 
