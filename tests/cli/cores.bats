@@ -69,7 +69,7 @@ sweep() {
 
 @test "an iteration that rounding or its start drives out of its region is diverged, never a number, and says why" {
     py write_growing_head "$WORK"
-    printf 'problems: "heads(file=%s)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\nmetrics: error\nplots: []\ncores: ["iterative(steps=[6, 34, 60], precision=float)", "iterative(steps=[6, 66, 500])", "iterative(start=given, scale=0.001)", "iterative(steps=0, start=given, scale=0.001)", "shifted(gamma=0, steps=[6, 68])", chosen]\n' \
+    printf 'problems: "heads(file=%s)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\ndraws: shared\nmetrics: error\nplots: []\ncores: ["iterative(steps=[6, 34, 60], precision=float)", "iterative(steps=[6, 66, 500])", "iterative(start=given, scale=0.001)", "iterative(steps=0, start=given, scale=0.001)", "shifted(gamma=0, steps=[6, 68])", chosen]\n' \
         "$WORK" >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" || [ $? -eq 1 ]
     py check_diverged "$WORK/r/rows.csv"
