@@ -52,16 +52,6 @@ static bool shares_trials(const nb_compared *x)
     return shares;
 }
 
-static void bind_cell(sqlite3_stmt *s, int at, const nb_cell *cell)
-{
-    if (cell->type == NB_CELL_INT)
-        sqlite3_bind_int64(s, at, cell->integer);
-    else if (cell->type == NB_CELL_REAL)
-        sqlite3_bind_double(s, at, cell->real);
-    else
-        sqlite3_bind_text(s, at, cell->text, -1, SQLITE_STATIC);
-}
-
 static nb_status add_line(const printer *p, sqlite3_stmt *s, int line, const nb_compared *x)
 {
     const nb_contrasts *c = x->contrasts;
@@ -98,11 +88,11 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line, const nb_
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) sqlite3_bind_double(s, ++at, reals[i]);
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) sqlite3_bind_int(s, ++at, integers[i]);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) sqlite3_bind_text(s, ++at, texts[i], -1, SQLITE_STATIC);
-    bind_cell(s, ++at, nb_grid_at(&c->values, of->value, NB_OF_ROW));
-    bind_cell(s, ++at, nb_grid_at(&c->values, of->baseline, NB_OF_ROW));
+    nb_cell_bind(s, ++at, nb_grid_at(&c->values, of->value, NB_OF_ROW));
+    nb_cell_bind(s, ++at, nb_grid_at(&c->values, of->baseline, NB_OF_ROW));
     for (int i = 0; c->setting_columns[i]; i++) {
-        bind_cell(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_ROW));
-        bind_cell(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_LABEL));
+        nb_cell_bind(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_ROW));
+        nb_cell_bind(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_LABEL));
     }
     return nb_relation_add(p->relation, s, "");
 }

@@ -124,17 +124,6 @@ static const nb_cell *value_cell(const maker *m, int value, int what)
     return nb_grid_at(&m->out->values, value, NB_OF_COLUMN + what);
 }
 
-static void bind_value(const maker *m, sqlite3_stmt *s, int at, int value)
-{
-    const nb_cell *cell = value_cell(m, value, KNOWN_BY);
-    if (cell->type == NB_CELL_INT)
-        sqlite3_bind_int64(s, at, cell->integer);
-    else if (cell->type == NB_CELL_REAL)
-        sqlite3_bind_double(s, at, cell->real);
-    else
-        sqlite3_bind_text(s, at, cell->text, -1, SQLITE_STATIC);
-}
-
 /* The number of rows that each value has in pairs, or would have. */
 static nb_status count_rows(maker *m)
 {
@@ -229,7 +218,7 @@ static nb_status read_pairs(maker *m, int baseline, int first, int *count)
                       "WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline",
                       m->grouped));
     NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, NULL, &s, m->ctx));
-    bind_value(m, s, sqlite3_bind_parameter_index(s, ":b"), baseline);
+    nb_cell_bind(s, sqlite3_bind_parameter_index(s, ":b"), value_cell(m, baseline, KNOWN_BY));
     sqlite3_bind_int(s, sqlite3_bind_parameter_index(s, ":first"), first);
     sqlite3_bind_int(s, sqlite3_bind_parameter_index(s, ":baseline"), baseline);
     for (*count = 0;; ++*count) {

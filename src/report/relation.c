@@ -854,6 +854,16 @@ const char *nb_sql_text(const char *name)
     return f->text;
 }
 
+void nb_cell_bind(sqlite3_stmt *s, int parameter, const nb_cell *cell)
+{
+    if (cell->type == NB_CELL_INT)
+        sqlite3_bind_int64(s, parameter, cell->integer);
+    else if (cell->type == NB_CELL_REAL)
+        sqlite3_bind_double(s, parameter, cell->real);
+    else
+        sqlite3_bind_text(s, parameter, cell->text, -1, SQLITE_STATIC);
+}
+
 /* texts: those of other rows, most of which are the same. */
 static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *texts)
 {

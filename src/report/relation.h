@@ -130,6 +130,9 @@ enum { NB_VALUE, NB_VALUE_LITERAL };
 nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_grid *values,
                              nb_ctx *ctx);
 
+/* Binds the value of a cell to a statement's parameter, 1 ...; the cell's text must outlive it. */
+void nb_cell_bind(sqlite3_stmt *statement, int parameter, const nb_cell *cell);
+
 /* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words if it is none. */
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
 /* The answer to one statement, behind which nothing may stand. `take` is called with each row as it comes, a grid of
