@@ -31,11 +31,14 @@ BUILD_ID := $(shell cat .build-id 2>/dev/null || git describe --always --dirty -
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
-# A library outside of the system's folders is found again when the program runs. GSL's own BLAS is not wanted.
+# A library outside of the system's folders is found again when a program runs. GSL's own BLAS is not wanted. What
+# renders the manual is for the build alone.
 MODULES := $(foreach need,$(filter-out bin/% header/%,$(TO_BUILD)),$(firstword $(subst =, ,$(need))))
 CPPFLAGS += $(shell pkg-config --cflags $(MODULES) 2>/dev/null)
-LDLIBS := $(filter-out -lgslcblas,$(shell pkg-config --libs $(MODULES) 2>/dev/null)) -lcmark-gfm-extensions -lm
-LDFLAGS += $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/lib/%,$(filter -L%,$(LDLIBS))))
+RENDERS := libcmark-gfm
+LDLIBS := $(filter-out -lgslcblas,$(shell pkg-config --libs $(filter-out $(RENDERS),$(MODULES)) 2>/dev/null)) -lm
+found_again = $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/lib/%,$(filter -L%,$1)))
+LDFLAGS += $(call found_again,$(LDLIBS))
 
 # The steps that compile use all CPUs, unless make was told -j itself.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -62,9 +65,10 @@ folder = $(word 3,$(subst :, ,$1))
 template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 # What is made of rows likewise: in a folder of each study.
 OUTPUTS := figure:figures:src/studies/*/figures table:tables:src/studies/*/tables
-SQL := $(wildcard src/studies/*/*/*.sql src/report/*.sql)
+SQL := $(wildcard src/studies/*/*/*.sql src/rows/*.sql src/answers/*.sql src/show/*.sql)
 
-SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
+SRC := $(filter-out src/main.c src/make/% %/TEMPLATE.c, \
+         $(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o $B/assets.o $B/sql.o
 ifdef COVERAGE
 SANITIZE := --coverage -fprofile-update=atomic
@@ -93,15 +97,15 @@ $B/commands.c: FORCE
 	$(call renew,src/make/commands.sh src/commands)
 
 # Files that a page has within itself, byte by byte.
-ASSETS := $(wildcard src/html/*.css src/html/*.js)
+ASSETS := $(wildcard src/show/*.css src/show/*.js)
 $B/assets.c: $(ASSETS) src/make/assets.sh
 	@mkdir -p $B
 	@src/make/assets.sh $(ASSETS) >$@.new && mv $@.new $@
 
 # Files of SQL: each a text; one of a table also its record.
-$B/sql.c: $(SQL) src/report/sql.awk Makefile
+$B/sql.c: $(SQL) src/make/sql.awk Makefile
 	@mkdir -p $B
-	@awk -f src/report/sql.awk $(SQL) >$@.new && mv $@.new $@
+	@awk -f src/make/sql.awk $(SQL) >$@.new && mv $@.new $@
 
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
@@ -141,11 +145,14 @@ $B/libnysbench.so: $B/$(SONAME)
 TEMPLATES := experiments/templates/experiment.yaml:experiment.yaml \
              $(foreach k,$(KINDS),$(if $(call template,$k),$(call template,$k):$(call kind,$k).c))
 
-# The program looks for the plot scripts, documents, experiments with their heads, and templates beside itself, or in
-# ../share/nysbench where it is installed. It does not start where a component has not its file's name, which ends the
-# build.
-$B/nysbench: $B/src/main.o $(OBJ)
-	@for folder in plots docs experiments; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
+# The program looks for the plot scripts, documents, experiments with their heads, the manual and templates beside
+# itself, or in ../share/nysbench where it is installed. It does not start where a component has not its file's name,
+# which ends the build.
+BESIDE := $(addprefix $B/,plots docs experiments)
+$(BESIDE):
+	@mkdir -p $B; ln -sfn $$(realpath --relative-to=$B $(@F)) $@
+
+$B/nysbench: $B/src/main.o $(OBJ) | $(BESIDE) $B/manual
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(TEMPLATES),\
 	    ln -s $$(realpath --relative-to=$B/templates $(word 1,$(subst :, ,$k))) $B/templates/$(word 2,$(subst :, ,$k));)
 	$(call say,link $@)

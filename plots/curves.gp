@@ -2,7 +2,7 @@
 # curves.gp - curves, marks, levels and clouds over any x, a panel a problem.
 #
 # A driver script sets data, output, title, panels[], series[], styles[] (curve with bars, dashed: such one; line, faint:
-# black, without points or bars; mark: points; level: a height all across; cloud; ring: around points; shadow: dashed in the
+# black, without points or bars; mark: points; level: a height all across; cloud; grey: one behind all; ring: around points; shadow: dashed in the
 # colour of another; upright: a line at x), looks[] (the numbers of the colours: looks.gp), block[] (which block of the
 # data a panel and series has, -1: none), x_name, y_name, and any of
 #   x_scale      the logarithm's base; 0, or not set: linear
@@ -36,7 +36,7 @@ array present[S]
 do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
 stats data using 2 nooutput name "ALL"
-size_of_clouds = ALL_records < 400 ? 0.7 : 0.35
+size_of_clouds = ALL_records < 400 ? 0.9 : 0.35
 curve(s) = styles[s] eq "curve" || styles[s] eq "dashed"
 black(s) = styles[s] eq "line" || styles[s] eq "faint"
 
@@ -63,7 +63,7 @@ if (alone) { x_low = 0.5 * values[1]; x_high = 1.5 * values[1] }
 margin = 0.03
 if (ticks && !alone) { margin = margin + room_aside }
 x_of(s) = ticks ? sprintf("at($2, %d)", s) : "$2"
-hue(s) = styles[s] eq "faint" ? "#777777" : colour(looks[s])
+hue(s) = styles[s] eq "faint" ? "#777777" : styles[s] eq "grey" ? "#b0b0b0" : colour(looks[s])
 at_right(x) = x_scale > 0 ? log(x_high / x) <= 0.02 * log(x_high / x_low) : x_high - x <= 0.02 * (x_high - x_low)
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
 array last[P * S] # which point of a curve is its end, from 0; 0: it has no other
@@ -79,12 +79,13 @@ power(k) = sprintf(', low * (high / low) ** 0.12 * (x / x_low) ** %d with lines 
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
 line_style(s) = sprintf('linewidth 2 dashtype %d linecolor rgb hue(%d)', styles[s] eq "line" ? 2 : 3, s)
 style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d %s linecolor rgb hue(%d)', styles[s] eq "dashed" ? 2 : dash(looks[s]), points(looks[s], 0.5), s) \
-              : styles[s] eq "mark" ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
+              : styles[s] eq "mark" ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', open_of(symbol(looks[s])), s) \
               : black(s) ? 'with lines ' . line_style(s) \
               : styles[s] eq "level" ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
               : styles[s] eq "ring" ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
               : styles[s] eq "upright" ? sprintf('with lines linewidth 1.8 dashtype dash(looks[%d]) linecolor rgb hue(%d)', s, s) \
               : styles[s] eq "shadow" ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
+              : styles[s] eq "grey" ? sprintf('with points pointtype 7 pointsize %g linecolor rgb hue(%d)', 0.6 * size_of_clouds, s) \
               : sprintf('with points pointtype symbol(looks[%d]) pointsize %g linecolor rgb hue(%d)', s, size_of_clouds, s)
 clause(p, s) = styles[s] eq "level" ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
              : styles[s] eq "upright" ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype dash(looks[%d]) linecolor rgb hue(%d)', of(p, s), s, s) \

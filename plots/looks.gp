@@ -23,13 +23,14 @@ fits(t) = dots(t, floor((width - 20) / (paper ? 7.7 : 8.4)) - 8)
 # again, with other points and dashes. 1000 more is the same strategy another way, in another pairing or with other
 # factors: in its colour, with its point open or filled, whichever it was not, dashed, or one of the two.
 #
-# The Python package reads these three lists, too, for matplotlib (python/nysbench/_figure_script.py has the same rule).
+# The Python package reads these three lists, too, for matplotlib (python/nysbench/_figures.py has the same rule).
 array colours[10] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6028", "#882255", "#999933", "#5A4FCF"]
 array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
 array dashes[4] = [1, 4, 5, 3]
 own(i) = i < 1 ? 0 : (i - 1) % 1000
 way(i) = i < 1 ? 0 : (i - 1) / 1000
 colour(i) = i < 1 ? "#000000" : colours[own(i) % |colours| + 1]
+open_of(t) = t - t % 2
 filled_or_open(t) = t % 2 ? t - 1 : t + 1
 symbol(i) = way(i) % 2 ? filled_or_open(symbols[own(i) % |symbols| + 1]) : symbols[own(i) % |symbols| + 1]
 # Of a line with points: open ones are larger, so that they stay open, and the line stops before them.
@@ -66,9 +67,9 @@ legend_of(units, sample, columns) = 'set lmargin at screen 0; set rmargin at scr
     . sprintf('set tmargin at screen %.17g; set key center center horizontal Left reverse samplen %g maxcols %d ', \
               real(units) / height, sample, columns) . 'font key_font noenhanced'
 
-# A text in at most two lines of n letters, broken behind a blank, a comma or the like, else behind a bracket or a hyphen.
+# A text in at most two lines of n letters, broken behind a comma, else behind a blank or the like, a bracket or a hyphen.
 last_of_marks(t, n, marks) = (best = 0, sum [k = n / 2:n] (strstrt(marks, t[k:k]) > 0 && t[k - 1:k] ne " (" ? (best = k, 0) : 0), best)
-cut(t, n) = last_of_marks(t, n, ", /;:") > 0 ? best : last_of_marks(t, n, "(_-") > 0 ? best : n
+cut(t, n) = last_of_marks(t, n, ",;") > 0 ? best + (t[best + 1:best + 1] eq " ") : last_of_marks(t, n, " /:") > 0 ? best : last_of_marks(t, n, "(_-") > 0 ? best : n
 dots(t, n) = strlen(t) <= n ? t : t[1:n - 3 - n / 3] . "..." . t[strlen(t) - n / 3 + 1:*] # of names, the ends differ most
 wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))
 

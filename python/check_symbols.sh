@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Says what the programs and libraries in FOLDER need that another machine may lack: symbols of glibc newer than 2.MINOR, and
-# libraries that are neither in FOLDER nor part of glibc or of the compiler. Exit status 1 if there are any, or if FOLDER
-# holds no program and no library: python/check_symbols.sh FOLDER MINOR
+# Says what the programs and libraries in FOLDER need that another machine may lack: symbols of glibc newer than
+# 2.MINOR, and libraries that are neither in FOLDER nor part of glibc or of the compiler. Exit status 1 if there are
+# any, or if FOLDER holds no program and no library: python/check_symbols.sh FOLDER MINOR
 set -eu
 folder=$1 minor=$2
 everywhere=" ld-linux-x86-64.so.2 libc.so.6 libgcc_s.so.1 libm.so.6 libmvec.so.1 "
@@ -18,7 +18,8 @@ newer() {
 missing() {
     local library
     readelf -W -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | while read -r library; do
-        [[ $everywhere == *" $library "* || -n $(find "$folder" -name "$library" -print -quit) ]] || printf ' %s' "$library"
+        [[ $everywhere == *" $library "* || -n $(find "$folder" -name "$library" -print -quit) ]] ||
+            printf ' %s' "$library"
     done
 }
 

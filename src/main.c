@@ -15,6 +15,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,7 +57,7 @@ static void print_help(FILE *out)
 static const char greeting[] = "nysbench measures which tokens can stand for the rest in your model's attention.\n"
                                "\n"
                                "  nysbench demo                   See it work: a small experiment, a few seconds\n"
-                               "  nysbench new experiment NAME    Write an experiment, from a few questions\n"
+                               "  nysbench new experiment NAME    Write an experiment, each key explained\n"
                                "  nysbench run EXPERIMENT.yaml    Measure it\n"
                                "  nysbench compare RUN            Which method is better, and how surely\n"
                                "\n"
@@ -133,16 +134,16 @@ int main(int argc, char **argv)
         return NB_EXIT_FAILED;
     }
     gsl_set_error_handler_off();
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error like a full disk */
-    signal(SIGPIPE, SIG_IGN); /* the run goes on if nobody reads the progress */
-    mallopt(M_MMAP_MAX, 0);   /* keeps the pages of work spaces that come and go */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* nobody asks for its count of bytes, which each allocation locks */
+    signal(SIGXFSZ, SIG_IGN);                   /* a file that may not grow further is an error like a full disk */
+    signal(SIGPIPE, SIG_IGN);                   /* the run goes on if nobody reads the progress */
+    mallopt(M_MMAP_MAX, 0);                     /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
     const nb_command *command = argc > 1 ? nb_command_named(argv[1]) : NULL;
-    /* A command that programs call for an answer at once computes nothing: it does without BLAS, whose start may take
-     * another one of the program. */
-    bool at_once = command && command->place == 0 && !command->computes;
-    bool ready = check_components(ctx) == NB_OK && (at_once || nb_blas_start(argv, ctx) == NB_OK);
+    /* A command that computes nothing does without BLAS, whose start may take another one of the program. */
+    bool without_blas = command && !command->computes && !nb_blas_memory_is_limited();
+    bool ready = check_components(ctx) == NB_OK && (without_blas || nb_blas_start(argv, ctx) == NB_OK);
     int code = ready ? dispatch(command, argc, argv, ctx) : fail(ctx);
     nb_servers_end();
     nb_ctx_free(ctx);

@@ -64,17 +64,17 @@ static nb_status add_all_points(call *c, nb_ctx *ctx)
 static nb_status find_picks(const call *c, const char *left[3], nb_ctx *ctx)
 {
     static const char *const names[3] = {"picks.npy", "query_picks.npy", "key_picks.npy"};
-    const char *run = c->program->run, *said = c->question.said;
+    const char *who = c->question.who, *said = c->question.said;
     nb_string came = NB_NO_TEXT;
     for (int i = 0; i < (c->keys ? 3 : 1); i++) {
         NB_TRY(ctx, nb_question_find(&c->question, names[i], &left[i], ctx));
         if (left[i]) NB_TRY(ctx, nb_append_item(&came, ", ", ctx, "%s", names[i]));
     }
-    NB_REQUIRE(ctx, c->keys || left[0], NB_EIO, "%s: left no picks.npy%s", run, said);
+    NB_REQUIRE(ctx, c->keys || left[0], NB_EIO, "%s: left no picks.npy%s", who, said);
     NB_REQUIRE(ctx, left[0] ? !left[1] && !left[2] : left[1] && left[2], NB_EIO,
                "%s: left %s; allowed are query_picks.npy and key_picks.npy, or picks.npy alone, tokens that serve both "
                "sides%s",
-               run, *came.text ? came.text : "no picks", said);
+               who, *came.text ? came.text : "no picks", said);
     return NB_OK;
 }
 

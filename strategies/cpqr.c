@@ -58,6 +58,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     while (picks->count < m) {
         memset(total, 0, (size_t)n * sizeof *total);
         for (int i = 0; i < sides; i++) add_shares(&s[i]);
+        /* the largest squared residual, or sum of shares of them */
         int pivot = (int)nb_largest_index((size_t)n, total);
         if (!(total[pivot] > 0)) break;
         nb_picks_add(picks, pivot);

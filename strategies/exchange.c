@@ -131,9 +131,11 @@ static nb_status exchange(const cut *c, int m, int sweeps, int *of_queries, int 
     NB_TRY(ctx, nb_swap_side_init(&queries, n, m, c->rows, of_queries, ctx));
     NB_TRY(ctx, nb_swap_side_init(&keys, n, m, columns, of_keys, ctx));
     NB_TRY(ctx, nb_swaps_init(&w, n, m, ctx));
+    /* |S|^2, and the bases of P_R and P_C at the start */
     for (int j = 0; j < n; j++) w.norm2 += keys.norms[j];
     nb_swap_factor(&queries, &w);
     nb_swap_factor(&keys, &w);
+    /* |S - P_C S P_R|^2, which no turn raises */
     double least = nb_swap_error2(&keys, &queries, &w);
     for (int sweep = 0, swaps = 1; sweep < sweeps && swaps > 0; sweep++) {
         swaps = 0;

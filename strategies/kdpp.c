@@ -56,7 +56,7 @@ static void log_polynomials(int count, const double *log_lambda, int m, double *
 }
 
 /* Moves the columns that are taken to the front of `vectors` (n x count); m <= count. */
-static nb_status take_vectors(int n, int count, const double *lambda, int m, double *vectors, nb_ctx *ctx)
+static nb_status choose_vectors(int n, int count, const double *lambda, int m, double *vectors, nb_ctx *ctx)
 {
     size_t rows = (size_t)n, ld = (size_t)m + 1;
     double *log_lambda, *table;
@@ -68,6 +68,7 @@ static nb_status take_vectors(int n, int count, const double *lambda, int m, dou
     log_polynomials(count, log_lambda, m, table);
     for (int l = count; left > 0; l--) {
         const double *e = table + ld * (size_t)l;
+        /* log(lambda_l e_{k-1}(lambda_1..l-1) / e_k(lambda_1..l)), k = left */
         double log_p = log_lambda[l - 1] + (e - ld)[left - 1] - e[left];
         /* As many left as are to be taken: certain, whatever log_p has been rounded to. */
         if (l == left || log(gsl_rng_uniform_pos(nb_ctx_rng(ctx))) < log_p) taken[--left] = l - 1;
@@ -97,6 +98,7 @@ static nb_status draw_tokens(int n, int m, const double *vectors, nb_picks *pick
     NB_NEED(diagonal, nb_alloc_reals(ctx, (size_t)n, 1));
     nb_transpose(n, m, vectors, rows);
     nb_count_multiplications((double)n * m);
+    /* the diagonal of P = V V' */
     for (int i = 0; i < n; i++) diagonal[i] = nb_sum_of_squares((size_t)m, rows + (size_t)i * (size_t)m);
     projection p = {n, m, rows};
     NB_TRY(ctx, nb_cholesky_init(&c, n, m, diagonal, projection_column, &p, ctx));
@@ -122,7 +124,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     NB_TRY(ctx, nb_symmetric_eigen(n, vectors, lambda, ctx));
     while (rank < n && lambda[rank] > DBL_EPSILON * n * lambda[0]) rank++;
     int taken = rank < m ? rank : m;
-    if (taken > 0) NB_TRY(ctx, take_vectors(n, rank, lambda, taken, vectors, ctx));
+    if (taken > 0) NB_TRY(ctx, choose_vectors(n, rank, lambda, taken, vectors, ctx));
     NB_TRY(ctx, draw_tokens(n, taken, vectors, picks, ctx));
     return nb_picks_rest(picks, n, nb_similarity_names[o->of], nb_ctx_rng(ctx), ctx);
 }

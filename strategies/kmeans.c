@@ -36,7 +36,8 @@ static const nb_option options[] = {
     NB_SAMPLE_OPTION(kmeans_options, "tokens", .newer = true, .for_key = "weights", .for_value = "attention"),
     NB_OPTION_END};
 
-static nb_status weigh(const nb_points *points, int m, const kmeans_options *o, const double **weights, nb_ctx *ctx)
+static nb_status weigh_by_attention(const nb_points *points, int m, const kmeans_options *o, const double **weights,
+                                    nb_ctx *ctx)
 {
     size_t n = (size_t)nb_scene_head(points->scene)->n;
     nb_row_sample sample;
@@ -58,7 +59,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     double *centres;
     int *out;
     nb_kmeans_how how = NB_KMEANS_HOW(o);
-    if (o->weights == ATTENTION) NB_TRY(ctx, weigh(points, m, o, &how.weights, ctx));
+    if (o->weights == ATTENTION) NB_TRY(ctx, weigh_by_attention(points, m, o, &how.weights, ctx));
     NB_TRY(ctx, nb_kmeans(points->d, points->n, points->x, m, &how, nb_ctx_rng(ctx), &clusters, ctx));
     if (o->snap == SNAP_NEAREST) {
         NB_NEED(out, nb_picks_tokens(picks, m));

@@ -70,7 +70,9 @@ static nb_status randomized(nb_scene *scene, int k, directions *queries, directi
     NB_NEED(v, nb_alloc_raw(ctx, tall));
     NB_NEED(s, nb_alloc_raw(ctx, (size_t)l));
     NB_NEED(r, nb_alloc_raw(ctx, small));
+    /* Omega */
     for (size_t i = 0; i < tall; i++) y[i] = gsl_ran_gaussian_ziggurat(nb_ctx_rng(ctx), 1);
+    /* Q = orth((S S')^2 S Omega), and Y = S'Q */
     for (int i = 0;; i++) {
         NB_TRY(ctx, nb_scene_product(scene, NB_PLAIN, l, y, q, ctx));
         NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, n, l, q, r, &rank, ctx));
@@ -78,7 +80,9 @@ static nb_status randomized(nb_scene *scene, int k, directions *queries, directi
         if (i == POWER_ITERATIONS) break;
         NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, n, l, y, r, &rank, ctx));
     }
+    /* Y = V D P' */
     NB_TRY(ctx, nb_svd(n, l, y, v, s, r, ctx));
+    /* U = Q P */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, n, l, l, 1, q, n, r, l, 0, u, n);
     *queries = (directions){n, l, s, u};
     *keys = (directions){n, l, s, v};

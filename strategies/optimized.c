@@ -78,7 +78,9 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     slope.self = f;
     NB_TRY(ctx, start_points(o->start, queries, keys, m, start, ctx));
     memcpy(end, start, slope.count * sizeof *end);
+    /* f from K~, Q~ of the start down to a local minimum */
     NB_TRY(ctx, nb_descend(&slope, o->steps, end, ctx));
+    /* the errors of both, entry by entry */
     NB_TRY(ctx, nb_subspace_error(f, start, &before, ctx));
     NB_TRY(ctx, nb_subspace_error(f, end, &after, ctx));
     const double *best = after < before ? end : start;

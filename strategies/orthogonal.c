@@ -36,7 +36,7 @@ static nb_status work_init(work *w, const nb_points *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void take(work *w, int token)
+static void add_landmark(work *w, int token)
 {
     size_t d = (size_t)w->d;
     nb_count_multiplications((double)w->n * w->d);
@@ -45,7 +45,7 @@ static void take(work *w, int token)
         w->largest[i] = fmax(w->largest[i], fabs(nb_dot(d, w->unit + i * d, w->unit + (size_t)token * d)));
 }
 
-static int next(const work *w)
+static int find_next(const work *w)
 {
     int best = -1;
     for (int i = 0; i < w->n; i++)
@@ -60,9 +60,9 @@ static nb_status pick(const nb_points *points, int m, const void *options, nb_pi
     NB_TRY(ctx, work_init(&w, points, ctx));
     NB_TRY(ctx, nb_picks_begin(picks, m));
     for (int j = 0; j < m; j++) {
-        int token = j == 0 ? nb_draw(nb_ctx_rng(ctx), w.n, w.weight) : next(&w);
+        int token = j == 0 ? nb_draw(nb_ctx_rng(ctx), w.n, w.weight) : find_next(&w);
         nb_picks_add(picks, token);
-        take(&w, token);
+        add_landmark(&w, token);
     }
     return NB_OK;
 }

@@ -93,7 +93,7 @@ static nb_status form_roots(work *w, nb_ctx *ctx)
 }
 
 /* m tokens of n: the pivots, and where the rank ends, the lowest that are left. */
-static nb_status complete(int n, int m, int count, int *tokens, nb_picks *picks, const char *what, nb_ctx *ctx)
+static nb_status add_lowest_left(int n, int m, int count, int *tokens, nb_picks *picks, const char *what, nb_ctx *ctx)
 {
     bool *taken;
     if (count == m) return NB_OK;
@@ -111,7 +111,7 @@ static nb_status pick_pivots(work *w, nb_picks *picks, nb_ctx *ctx)
     NB_NEED(w->pivots, nb_alloc(ctx, (size_t)w->m, sizeof *w->pivots));
     NB_TRY(ctx, nb_pivoting_init(&p, w->sample.count, w->n, w->roots, true, w->m, ctx));
     int count = nb_pivoting_run(&p, w->m, w->pivots);
-    return complete(w->n, w->m, count, w->pivots, picks, "the sampled rows", ctx);
+    return add_lowest_left(w->n, w->m, count, w->pivots, picks, "the sampled rows", ctx);
 }
 
 static void take_keys(work *w, double scale)
@@ -221,11 +221,11 @@ static nb_status pivot_queries(work *w, int *tokens, nb_picks *picks, nb_ctx *ct
     nb_pivoting p;
     NB_TRY(ctx, nb_pivoting_init(&p, w->m, w->n, w->profiles, false, w->m, ctx));
     int count = nb_pivoting_run(&p, w->m, tokens);
-    return complete(w->n, w->m, count, tokens, picks, "the queries' attention to the landmark keys", ctx);
+    return add_lowest_left(w->n, w->m, count, tokens, picks, "the queries' attention to the landmark keys", ctx);
 }
 
 /* Tokens on both sides stay tokens; else both are points. */
-static nb_status give(work *w, nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
+static nb_status fill_picks(work *w, nb_picks *of_queries, nb_picks *of_keys, nb_ctx *ctx)
 {
     const nb_picks pivots = {.kind = NB_TOKENS, .m = w->m, .tokens = w->pivots};
     int *tokens;
@@ -253,7 +253,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     work w = {.o = opts, .queries = queries, .keys = keys, .n = queries->n, .d = queries->d, .m = m};
     NB_TRY(ctx, pick_keys(&w, of_keys, ctx));
     NB_TRY(ctx, form_profiles(&w, ctx));
-    return give(&w, of_queries, of_keys, ctx);
+    return fill_picks(&w, of_queries, of_keys, ctx);
 }
 
 static unsigned traits_of(const void *opts)

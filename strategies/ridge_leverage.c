@@ -71,6 +71,7 @@ static nb_status of_gram(const nb_points *p, int m, double lambda, double *score
     double *s, *v;
     NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
     NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
+    /* X = U s V': V are the eigenvectors of X'X, s^2 its eigenvalues */
     NB_TRY(ctx, nb_singular_vectors(NB_ROWS, p->n, p->d, p->x, s, v, ctx));
     return nb_ridge_add_scores(&(nb_eigenpairs){p->n, r, s, v, true}, m, lambda, 1, score, ctx);
 }

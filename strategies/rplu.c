@@ -73,8 +73,11 @@ static void eliminate(complement *r, int query, int key)
     size_t n = (size_t)r->n, k = (size_t)r->k;
     nb_count_multiplications((r->n + 1.0) * r->k); /* of the divisions, and of the squares below */
     memcpy(r->row, r->rows + (size_t)query * n, n * sizeof *r->row);
+    /* R_:j / R_ij */
     for (size_t i = 0; i < k; i++) r->column[i] = r->rows[i * n + (size_t)key] / r->row[key];
+    /* R <- R - R_:j R_i: / R_ij */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, r->n, r->k, 1, -1, r->row, r->n, r->column, r->k, 1, r->rows, r->n);
+    /* row i and column j, which rounding leaves near 0, are 0 */
     memset(r->rows + (size_t)query * n, 0, n * sizeof *r->rows);
     for (size_t i = 0; i < k; i++) {
         r->rows[i * n + (size_t)key] = 0;

@@ -49,7 +49,7 @@ static void stride(int first, int n, int count, int *tokens)
 }
 
 /* tokens (count) <- those of first ... n - 1 that come first in the trial's order. */
-static nb_status draw(const nb_points *points, int first, int count, int *tokens, nb_ctx *ctx)
+static nb_status draw_tokens(const nb_points *points, int first, int count, int *tokens, nb_ctx *ctx)
 {
     const int *order;
     NB_TRY(ctx, nb_scene_order(points->scene, points->stream.seed, points->stream.trial, &order, ctx));
@@ -68,7 +68,7 @@ static nb_status open_cut(const subsample_options *o, const nb_points *points, c
     if (o->take == EVEN)
         stride(first, n, k - first, c->tokens + first);
     else
-        NB_TRY(ctx, draw(points, first, k - first, c->tokens + first, ctx));
+        NB_TRY(ctx, draw_tokens(points, first, k - first, c->tokens + first, ctx));
     return nb_scene_cut(points->scene, k, c->tokens, &c->scene, ctx);
 }
 
@@ -79,7 +79,7 @@ static int token_of(const cut *c, int place)
 }
 
 /* Tokens, with the moments at which they were found, of a nested strategy. */
-static nb_status give_tokens(const cut *c, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
+static nb_status translate_tokens(const cut *c, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
 {
     size_t m = (size_t)from->m;
     if (from->added)
@@ -92,7 +92,7 @@ static nb_status give_tokens(const cut *c, const nb_picks *from, nb_picks *to, n
     return NB_OK;
 }
 
-static nb_status give_groups(const nb_picks *from, nb_picks *to)
+static nb_status copy_groups(const nb_picks *from, nb_picks *to)
 {
     int *groups;
     NB_NEED(groups, nb_picks_groups(to, from->m, from->n));
@@ -100,7 +100,7 @@ static nb_status give_groups(const nb_picks *from, nb_picks *to)
     return NB_OK;
 }
 
-static nb_status give_points(const nb_points *there, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
+static nb_status place_points(const nb_points *there, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
 {
     const double *x = there->x;
     double *points;
@@ -111,7 +111,7 @@ static nb_status give_points(const nb_points *there, const nb_picks *from, nb_pi
 }
 
 /* Gives the picks of the points `there` as picks of the head. */
-static nb_status give(const cut *c, const nb_points *there, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
+static nb_status translate_picks(const cut *c, const nb_points *there, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
 {
     if (from->refusal) {
         NB_NEED(to->refusal, nb_strdup(to->ctx, from->refusal));
@@ -119,9 +119,9 @@ static nb_status give(const cut *c, const nb_points *there, const nb_picks *from
     }
     if (from->note) NB_NEED(to->note, nb_strdup(to->ctx, from->note));
     to->note_from = from->note_from;
-    if (from->kind == NB_TOKENS) return give_tokens(c, from, to, ctx);
-    if (from->kind == NB_GROUPS && c->k == c->n) return give_groups(from, to);
-    return give_points(there, from, to, ctx);
+    if (from->kind == NB_TOKENS) return translate_tokens(c, from, to, ctx);
+    if (from->kind == NB_GROUPS && c->k == c->n) return copy_groups(from, to);
+    return place_points(there, from, to, ctx);
 }
 
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
@@ -133,7 +133,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     NB_TRY(ctx, open_cut(o, points, &c, ctx));
     there.scene = c.scene;
     NB_TRY(ctx, nb_strategy_pick(o->of, &there, m, &found, ctx));
-    return give(&c, &there, &found, picks, ctx);
+    return translate_picks(&c, &there, &found, picks, ctx);
 }
 
 static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *opts,
@@ -146,8 +146,8 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     NB_TRY(ctx, open_cut(o, queries, &c, ctx));
     there_queries.scene = there_keys.scene = c.scene;
     NB_TRY(ctx, nb_strategy_pick_both(o->of, &there_queries, &there_keys, m, &found_queries, &found_keys, ctx));
-    NB_TRY(ctx, give(&c, &there_queries, &found_queries, of_queries, ctx));
-    return found_queries.refusal ? NB_OK : give(&c, &there_keys, &found_keys, of_keys, ctx);
+    NB_TRY(ctx, translate_picks(&c, &there_queries, &found_queries, of_queries, ctx));
+    return found_queries.refusal ? NB_OK : translate_picks(&c, &there_keys, &found_keys, of_keys, ctx);
 }
 
 static nb_within within(const void *opts)

@@ -26,7 +26,7 @@ static nb_status stride(int n, int m, nb_picks *picks)
     return NB_OK;
 }
 
-static nb_status draw(int n, int m, nb_picks *picks, nb_ctx *ctx)
+static nb_status draw_tokens(int n, int m, nb_picks *picks, nb_ctx *ctx)
 {
     int *order;
     NB_NEED(order, nb_alloc(ctx, (size_t)n, sizeof *order));
@@ -43,7 +43,7 @@ static nb_status draw(int n, int m, nb_picks *picks, nb_ctx *ctx)
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const uniform_options *o = opts;
-    return o->strided ? stride(points->n, m, picks) : draw(points->n, m, picks, ctx);
+    return o->strided ? stride(points->n, m, picks) : draw_tokens(points->n, m, picks, ctx);
 }
 
 static unsigned traits_of(const void *opts)

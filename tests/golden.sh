@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The program's texts, a file each: help/COMMAND.txt, describe/KIND/NAME.txt, and columns.txt, the columns of rows.csv
-# in their order with what describe says of them. tests/cli/golden.bats compares them with tests/golden; who has
+# The program's texts, a file each: help/COMMAND.txt, describe/KIND/NAME.txt; columns.txt, the columns of rows.csv
+# in their order with what describe says of them; claims.txt and claims.md, the answers to the claims of claims.yaml.
+# tests/cli/golden.bats compares them with tests/golden; who has
 # changed one on purpose renews them and commits what git diff shows:
 #     tests/golden.sh --renew
 # Or into another folder: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
@@ -37,3 +38,9 @@ printf '%s\n' 'problems: gaussian(n=8, d=2)' 'strategies: uniform' 'landmarks: 2
 for column in $(head -1 "$work/run/rows.csv" | tr , ' '); do
     "$program" describe "$column"
 done >"$folder/columns.txt"
+
+# What is told of claims, at the end of a run, by itself and for a document.
+"$program" run tests/golden/claims.yaml --jobs 0 --out "$work/claims" >"$work/told" 2>"$work/progress"
+sed -n '/^Claims:/,/^$/p' "$work/told" >"$folder/claims.txt"
+"$program" claims "$work/claims" >>"$folder/claims.txt"
+"$program" claims "$work/claims" --format markdown >"$folder/claims.md"

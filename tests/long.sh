@@ -4,7 +4,8 @@
 # sums up. All parts but mutants, or those that are named, from the repository's root, after what make test-long builds:
 # tests/long.sh [--help | PART...]
 #
-#   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each alone
+#   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each
+#               alone
 #   build       two checkouts of one commit are the same bytes; one component of each kind more, in a file of its own
 #   large       what takes gigabytes
 #   readme      the experiments that README runs
@@ -34,7 +35,8 @@
 # LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build large readme packages wheel shells held avx512 races pythons cluster noise estimates same models agree fuzz debian"
+all="asan plain conformance browser kernels kills build large readme packages wheel shells held avx512 races pythons \
+    cluster noise estimates same models agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -95,14 +97,16 @@ no_races() {
     local test
     make -s tsan >/dev/null || return 1
     for test in build/tsan/tests/test_{team,attentions,api}; do
-        TSAN_OPTIONS=die_after_fork=0 OPENBLAS_NUM_THREADS=1 "$test" >"$work/tsan" 2>&1 || { tail -100 "$work/tsan"; return 1; }
+        TSAN_OPTIONS=die_after_fork=0 OPENBLAS_NUM_THREADS=1 "$test" >"$work/tsan" 2>&1 ||
+            { tail -100 "$work/tsan"; return 1; }
     done
 }
 
 # The Python package beside what is optional, from PyPI: each line one environment. In the last one nothing is skipped.
 pythons() {
     local script packages used
-    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p') # the program's kernels of OpenBLAS, as tests/python.sh has it
+    # the program's kernels of OpenBLAS, as tests/python.sh has it
+    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
     while read -r packages; do
         rm -rf "$work/python"
         VENV=$work/python tests/python.sh || return 1
@@ -110,8 +114,9 @@ pythons() {
         "$work/python/bin/python" -m pip install -q --upgrade $packages >"$work/pip" 2>&1 ||
             { tail -1 "$work/pip"; echo "pythons: skipped, $packages cannot be had"; return 0; }
         : >"$work/tests"
-        for script in tests/python/test_{run,runs,docs,heads}.py; do
-            OPENBLAS_CORETYPE=$used "$work/python/bin/python" "$script" >>"$work/tests" || { cat "$work/tests"; echo "with $packages"; return 1; }
+        for script in tests/python/test_{run,runs,docs,heads,attention_functions}.py; do
+            OPENBLAS_CORETYPE=$used "$work/python/bin/python" "$script" >>"$work/tests" ||
+                { cat "$work/tests"; echo "with $packages"; return 1; }
         done
     done <<'END'
 pandas
@@ -126,12 +131,14 @@ END
 agree() { # FILE
     local engine
     for engine in streamed direct; do
-        ./nysbench run experiments/00-smoke.yaml -q --fresh -o "$work/$engine" --set trials=1 --set landmarks=[1,16,64] \
-            --set "problems=heads(file=$1)" --set metrics=output_error --set plots=[] --set "engine=$engine" >/dev/null || return 1
+        ./nysbench run experiments/00-smoke.yaml -q --fresh -o "$work/$engine" --set trials=1 \
+            --set landmarks=[1,16,64] --set "problems=heads(file=$1)" --set metrics=output_error --set plots=[] \
+            --set "engine=$engine" >/dev/null || return 1
     done
     /usr/bin/python3 - "$work" <<'PY'
 import csv, sys
-streamed, direct = (list(csv.DictReader(open(f"{sys.argv[1]}/{engine}/rows.csv", newline=""))) for engine in ("streamed", "direct"))
+streamed, direct = (list(csv.DictReader(open(f"{sys.argv[1]}/{engine}/rows.csv", newline="")))
+                    for engine in ("streamed", "direct"))
 assert len(streamed) == len(direct) > 0
 for s, d in zip(streamed, direct):
     assert s["status"] == d["status"] in ("ok", "skipped"), (s, d)
@@ -151,15 +158,18 @@ run_part() { # PART
     local file
     case $1 in
     kills)
-        check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed"
-        check "acts of components, each alone" env ACTS_A_RUN=1 NYSBENCH="$PWD/nysbench" bats -f "51 acts" tests/cli/isolation.bats
+        check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench \
+            "$work/undisturbed"
+        check "acts of components, each alone" env ACTS_A_RUN=1 NYSBENCH="$PWD/nysbench" bats \
+            -f "51 acts" tests/cli/isolation.bats
         ;;
     build)
         check "two checkouts are one build" same_bytes
         check "one component of each kind more" env NYSBENCH="$PWD/nysbench" bats tests/long/adding.bats
         ;;
     large) check "arrays of gigabytes" env NYSBENCH="$PWD/nysbench" bats tests/long/large.bats ;;
-    readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/support/sessions.py --long ./nysbench ;;
+    readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/support/sessions.py \
+        --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
     wheel)
         if [ "$(id -u)" != 0 ] || [ "${DOWNLOADS:-1}" = 0 ]; then
@@ -169,10 +179,12 @@ run_part() { # PART
         fi
         ;;
     shells) check "completion in every shell" shells ;;
-    held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
+    held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats \
+        -f "waited for" tests/cli/surroundings.bats ;;
     asan)
         check "command lines under ASan and UBSan" tests/run.sh asan_cli
-        check "definitions of attentions under ASan and UBSan" env ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 OPENBLAS_NUM_THREADS=1 \
+        check "definitions of attentions under ASan and UBSan" env ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 \
+            OPENBLAS_NUM_THREADS=1 \
             /usr/bin/python3 tests/oracle/attentions.py build/asan/nysbench "$work/attentions" short
         ;;
     plain) check "unit tests of the build without sanitizers" tests/run.sh plain ;;
@@ -211,7 +223,11 @@ run_part() { # PART
         ;;
     agree)
         for file in "${HEADS:-/nonexistent}"/*.safetensors; do
-            if [ -e "$file" ]; then check "$file" agree "$file"; else echo "skipped: engines on heads, no .safetensors in HEADS='${HEADS:-}'"; fi
+            if [ -e "$file" ]; then
+                check "$file" agree "$file"
+            else
+                echo "skipped: engines on heads, no .safetensors in HEADS='${HEADS:-}'"
+            fi
         done
         ;;
     debian)

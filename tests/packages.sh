@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What make dist and make deb give: the tarball builds and runs where there is no git, lintian finds nothing, and what the
-# packages hold runs from an unpacked copy. Some minutes: tests/packages.sh [dist|deb]
+# What make dist and make deb give: the tarball builds and runs where there is no git, lintian finds nothing, and what
+# the packages hold runs from an unpacked copy. Some minutes: tests/packages.sh [dist|deb]
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -33,12 +33,19 @@ deb() {
     local root=$work/root package
     make -s deb >"$work/log" 2>&1 || { tail "$work/log"; return 1; }
     lintian --fail-on error,warning --tag-display-limit 0 build/deb/*.changes
-    for package in nysbench libnysbench1 libnysbench-dev python3-nysbench; do dpkg -x build/deb/"$package"_*.deb "$root"; done
+    for package in nysbench libnysbench1 libnysbench-dev python3-nysbench; do
+        dpkg -x build/deb/"$package"_*.deb "$root"
+    done
     smoke "$root/usr/bin/nysbench"
     MANPATH=$root/usr/share/man man nysbench-run | grep -q -- '--dry-run'
     [ ! -e "$root/usr/share/nysbench/installed" ]
-    ls "$root"/usr/lib/*/libnysbench.so "$root"/usr/lib/*/pkgconfig/libnysbench.pc "$root/usr/include/nysbench.h" >/dev/null
-    NYSBENCH_LIBRARY=$(ls "$root"/usr/lib/*/libnysbench.so.1) PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 -c '
+    for package in nysbench libnysbench1; do
+        ! dpkg -f build/deb/"$package"_*.deb Depends | grep cmark || return 1
+    done
+    ls "$root"/usr/lib/*/libnysbench.so "$root"/usr/lib/*/pkgconfig/libnysbench.pc \
+        "$root/usr/include/nysbench.h" >/dev/null
+    NYSBENCH_LIBRARY=$(ls "$root"/usr/lib/*/libnysbench.so.1) PYTHONPATH=$root/usr/lib/python3/dist-packages \
+        /usr/bin/python3 -c '
 import numpy, nysbench
 q = numpy.random.default_rng(1).standard_normal((30, 4))
 assert len(set(nysbench.select(q, 5, "uniform").tokens)) == 5'

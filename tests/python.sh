@@ -10,10 +10,17 @@ venv=${VENV:-build/tests/venv}
 mkdir -p "$(dirname "$venv")"
 exec 9>"$venv.lock"
 flock 9
-if [ ! -e "$venv/made" ] || [ -n "$(find -L build/libnysbench.so build/nysbench python -type f ! -name '*.pyc' -newer "$venv/made" -print -quit)" ]; then
+
+is_stale() {
+    [ ! -e "$venv/made" ] || [ -n "$(find -L build/libnysbench.so build/nysbench python -type f ! -name '*.pyc' \
+        -newer "$venv/made" -print -quit)" ]
+}
+
+if is_stale; then
     rm -rf "$venv"
     /usr/bin/python3 -m venv --system-site-packages "$venv" 9>&-
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-build-isolation --no-deps ./python 9>&-
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-build-isolation \
+        --no-deps ./python 9>&-
     touch "$venv/made"
 fi
 flock -s 9

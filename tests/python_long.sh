@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 venv=build/hf-venv
 [ -x "$venv/bin/python" ] || /usr/bin/python3 -m venv "$venv"
 if ! "$venv/bin/python" -c 'import PIL, soundfile, torch, transformers' 2>/dev/null &&
-    ! "$venv/bin/pip" install -q torch transformers safetensors pillow soundfile setuptools wheel; then
+    ! "$venv/bin/pip" install -q torch transformers safetensors pillow soundfile; then
     echo "Hugging Face models: skipped, torch and transformers cannot be had from PyPI"
     exit 0
 fi
@@ -16,3 +16,13 @@ fi
 for script in tests/python_long/test_*.py; do
     HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$venv/bin/python" "$script" ./nysbench
 done
+# The oldest transformers that is taken, beside the torch of the other venv.
+older=build/hf-older-venv
+sites() { "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+[ -x "$older/bin/python" ] || /usr/bin/python3 -m venv "$older"
+realpath "$(sites "$venv")" >"$(sites "$older")/other.pth"
+if "$older/bin/pip" install -q 'transformers==4.53.*'; then
+    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$older/bin/python" tests/python_long/older_transformers.py ./nysbench
+else
+    echo "transformers 4: skipped, it cannot be had from PyPI"
+fi

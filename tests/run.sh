@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs the tests of all runners, each of which speaks TAP, and sums them up. What failed is printed again before the last
-# line. A runner that ends badly without a failed test counts as one failure.
+# Runs the tests of all runners, each of which speaks TAP, and sums them up. What failed is printed again before the
+# last line. A runner that ends badly without a failed test counts as one failure.
 #
 # From the repository's root, where `make test` has built what they need:
 #     tests/run.sh [--help | PART...]   without a PART: those of `make test`
-#     tests/run.sh --list [PART]...     the runners, one a line: part, name, command, separated by tabs; $WORK is a folder
+#     tests/run.sh --list [PART]...     the runners, one a line: part, name, command, separated by tabs; $WORK is a
+#                                       folder
 #
 #   tree        checks of the sources alone
 #   unit        unit tests: under ASan and UBSan, but for those that compare bits or time
@@ -25,7 +26,8 @@ cd "$(dirname "$0")/.."
 cpus=$(nproc)
 
 # These compare the bits of the code that is shipped, or times, or wait for processes.
-plain_unit="test_attentions test_blas test_prediction test_engine test_linalg test_stripe test_sweep test_together test_workers"
+plain_unit="test_attentions test_blas test_prediction test_engine test_linalg test_stripe test_sweep test_together \
+    test_workers"
 asan_cli="bad_input config"
 # Files that mostly wait for processes or for a clock: they run beside the others.
 waiting="endings isolation progress resume surroundings workers test_server test_workers"
@@ -69,11 +71,15 @@ runners() { # PART
     case $1 in
     tree)
         say tree architecture tests/checks/architecture.py
+        say tree protocol tests/checks/protocol.py
         say tree mutants "tests/mutants/mutants.py check"
         ;;
     unit)
         for name in $(names tests/unit .c); do
-            case " $plain_unit " in *" $name "*) unit unit build "" "$name" ;; *) unit unit build/asan "asan " "$name" ;; esac
+            case " $plain_unit " in
+            *" $name "*) unit unit build "" "$name" ;;
+            *) unit unit build/asan "asan " "$name" ;;
+            esac
         done
         ;;
     conformance)
@@ -93,7 +99,8 @@ runners() { # PART
         ;;
     oracle)
         for name in $(names tests/oracle .py); do
-            say oracle "oracle $name.py" "OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/oracle/$name.py ./nysbench \"\$WORK/$name\""
+            say oracle "oracle $name.py" \
+                "OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/oracle/$name.py ./nysbench \"\$WORK/$name\""
         done
         ;;
     python)
@@ -164,7 +171,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for part in "${@:-cli unit conformance oracle python fuzz tree}"; do
     for word in $part; do
-        runners "$word" >>"$work/runners" || { echo "tests/run.sh: no part '$word'; its first lines say which there are" >&2; exit 2; }
+        runners "$word" >>"$work/runners" || {
+            echo "tests/run.sh: no part '$word'; its first lines say which there are" >&2
+            exit 2
+        }
     done
 done
 if [ "$list" ]; then
@@ -181,12 +191,14 @@ fi
 # pool WAITS: as many runners at a time as there are CPUs, of those that wait or of the others.
 pool() {
     awk -F'\t' -v waits="$1" -v names=" $waiting " '{ n = $2; sub(/^.* /, "", n); sub(/[.][a-z]*$/, "", n) }
-        (index(names, " " n " ") > 0) == waits' "$work/runners" | WORK=$work xargs -r -d '\n' -n 1 -P "$cpus" tests/run.sh --one
+        (index(names, " " n " ") > 0) == waits' "$work/runners" |
+        WORK=$work xargs -r -d '\n' -n 1 -P "$cpus" tests/run.sh --one
 }
 pool 1 &
 pool 0
 wait
-[ "$(cat "$work"/*/counts | wc -l)" -eq "$(wc -l <"$work/runners")" ] || { echo "tests/run.sh: a runner was lost" >&2; exit 1; }
+[ "$(cat "$work"/*/counts | wc -l)" -eq "$(wc -l <"$work/runners")" ] ||
+    { echo "tests/run.sh: a runner was lost" >&2; exit 1; }
 read -r passed failed skipped <<<"$(cat "$work"/*/counts | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
 for failure in $(grep -lvE '^[0-9]+ 0 ' "$work"/*/counts); do
     echo

@@ -11,7 +11,18 @@ alone.
 Counts come from the environment: KILLS (1000 for all that there is to see), FAULTS (0: all of them), TORN (500),
 HOSTILE (0: all). Prints a line a part; exit status 1 where rows were lost, doubled or changed, or a process or file was
 left. SEED repeats the choices."""
-import ast, collections, json, os, random, re, shutil, signal, sqlite3, subprocess, sys, time
+import ast
+import collections
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
 
 PROGRAM, WORK = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
 COUNT = {"KILLS": 60, "FAULTS": 60, "TORN": 30, "HOSTILE": 0}

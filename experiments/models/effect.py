@@ -8,6 +8,7 @@ An exact pass of a source is made once and kept; a changed one begins at the fir
 """
 import os
 from collections import OrderedDict
+from functools import cached_property
 
 import numpy as np
 
@@ -19,11 +20,17 @@ from vit import ViT
 from whisper import Whisper
 
 MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2}
-LONG = {"vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282),
+LONG = {"minilm-512": (MiniLM, 512),
+        "vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282),
         **{f"smollm2-{n}": (SmolLM2, n) for n in (1024, 2048, 4096, 8192)}}
 KEPT = 2  # exact passes that are kept; one of smollm2 takes 180 MB with its probabilities
 TOP = 10
 ROWS = 64  # of probabilities that are worked on at a time
+
+
+def names():
+    """Of the models, on development and, with -test, on test sources."""
+    return [name + part for part in ("", "-test") for name in (*MODELS, *LONG)]
 
 
 class Diverged(ArithmeticError):
@@ -126,15 +133,22 @@ class Effects:
     """A model with its sources, the arrays of build/models/inputs."""
 
     def __init__(self, name):
-        self.model = MODELS[name]() if name in MODELS else LONG[name][0](LONG[name][1])
-        self.inputs = np.load(packages.path("inputs", name + ".npz"))
+        path = packages.path("inputs", name + ".npz")
+        self.inputs = np.load(path)
         self.sources = self.inputs.files
+        name = name.removesuffix("-test")
+        self.model = MODELS[name]() if name in MODELS else LONG[name][0](LONG[name][1])
         # NumPy takes minutes for a long layer; the library's exact attention differs by its rounding, some 1e-7.
         self._attention = library_attention(self.model, "streamed", 0, 0) if name in LONG else exact_attention
         self._kept = OrderedDict()
-        self.corpus = np.load(packages.path("inputs", "corpus.npz"))["embeddings"] if name == "minilm" else None
-        if name in LONG and not self.model.causal:
-            self.corpus = self._embeddings(packages.path("inputs", name + ".npz").replace(".npz", "-embeddings.npy"))
+        self._name, self._embedded_at = name, path.replace(".npz", "-embeddings.npy")
+
+    @cached_property
+    def corpus(self):
+        """The embeddings that a source's is compared with: MiniLM's documents, the sources of longer inputs, or None."""
+        if self._name == "minilm":
+            return np.load(packages.path("inputs", "corpus.npz"))["embeddings"]
+        return self._embeddings(self._embedded_at) if self._name in LONG and not self.model.causal else None
 
     def _embeddings(self, path):
         """Those of all sources, from a file that the first call makes."""
@@ -163,7 +177,7 @@ class Effects:
                               exact attention of the same q, k, v
           embedding_distance  1 - cosine of the pooled embedding and the exact one (encoders)
           rank_agreement      Spearman's, of the corpus by cosine with the source; its embeddings are exact ones (MiniLM's
-                              documents; the photographs of long inputs)
+                              documents; the sources of longer inputs)
           top10_overlap       the share of the ten nearest documents that stay among them (MiniLM)
           perplexity_ratio    new / exact, over the source's tokens but the first (causal)
           kl                  mean over tokens of KL(exact || new) of the next token, nats (causal)
@@ -223,3 +237,17 @@ class Effects:
         for layer in layers:
             self.model.layer(layer, exact.hidden[layer], keep)
         return {name: np.concatenate(arrays) for name, arrays in seen.items()}
+
+    def captured(self, source, layers):
+        """{layer: {"q", "k", "v"}}, (heads, n, d) each, of an exact pass that ends with the last of these layers."""
+        found = {}
+
+        def keep(layer, q, k, v, causal):
+            if layer in layers:
+                found[layer] = {"q": q, "k": k, "v": v}
+            return self._attention(layer, q, k, v, causal)
+
+        x = self.model.start(self.inputs[source])
+        for index in range(max(layers) + 1):
+            x = self.model.layer(index, x, keep)
+        return found

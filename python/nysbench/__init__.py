@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Landmarks in attention: picked, measured and put to work by libnysbench, on NumPy arrays.
 
-    nysbench.run(heads={"my layer": (q, k, v)}, strategies=["uniform", "kmeans", mine], cores="iterative", landmarks=[8, 16])
-    nysbench.select(points, 16, "kmeans(restarts=4)").points
-    nysbench.measure(q, k, v, strategy="uniform", landmarks=16, cores="svd")
-    nysbench.attention(q, k, v, "nystrom(landmarks=64)")
-    nysbench.rows("results/NAME")
+    nysbench.run(heads={"my layer": (q, k, v)}, strategies=["uniform", "kmeans", mine], cores="iterative", landmarks=[8,
+    16]) nysbench.select(points, 16, "kmeans(restarts=4)").points nysbench.measure(q, k, v, strategy="uniform",
+    landmarks=16, cores="svd") nysbench.attention(q, k, v, "nystrom(landmarks=64)") nysbench.rows("results/NAME")
 
 names(kind) and describe(name) say what there is. docs/python.md is the manual.
 """
@@ -14,21 +12,18 @@ import importlib
 # Names, by the module that has them. It is imported when one is first used: a program that picks landmarks for
 # nysbench needs no library, and nobody needs PyTorch who captures nothing.
 _NAMES = {
-    "_attention_function": ["attention_function"],
+    "_arguments": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
+                   "OutOfMemoryError", "ShapeError"],
     "_check": ["Check", "check"],
-    "_effect": ["effect"],
-    "_errors": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
-                "OutOfMemoryError", "ShapeError"],
     "_experiment": ["run"],
+    "_functions": ["Groups", "attention_function", "core", "strategy"],
     "_heads": ["Landmarks", "Side", "measure", "select", "source_seed"],
     "_layers": ["Attention", "Cost", "attention"],
-    "_library": ["version"],
-    "_names": ["describe", "names", "strategies", "summary"],
+    "_library": ["describe", "names", "strategies", "summary", "version"],
     "_program": ["program"],
-    "_result": ["Run"],
-    "_runs": ["row_arrays", "rows"],
-    "_strategy": ["Groups", "core", "strategy"],
-    "patching": ["patch"],
+    "_result": ["Run", "row_arrays", "rows"],
+    "_suite": ["suite"],
+    "patching": ["effect", "patch"],
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -17,7 +17,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from ._errors import ArgumentError
+from ._arguments import ArgumentError
 
 # Rounding of float32, and how many numbers of a matrix of scores are held at a time.
 ROUNDING, AT_A_TIME = 2.0**-24, 2**22
@@ -51,7 +51,8 @@ def layer_number(name):
 
 @dataclass
 class Call:
-    """One attention of one pass; number: of its layer; crossed: whether it attends to another sequence, None: not known."""
+    """One attention of one pass; number: of its layer; crossed: whether it attends to another sequence, None: not
+    known."""
     module: object
     name: str
     number: int
@@ -86,14 +87,16 @@ class Call:
     def check_plain(self):
         """Refuses what is known to be more than softmax(q k'/sqrt d) v over all keys, or all up to the query's own."""
         if self.q.shape[-2] != self.k.shape[-2]:
-            self.refuse(f"{self.q.shape[-2]} queries and {self.k.shape[-2]} keys: "
-                        f"{'it attends to another sequence, or ' if self.crossed is None else ''}the pass continues a cache; "
-                        "give whole inputs, with use_cache=False")
+            self.refuse(
+                f"{self.q.shape[-2]} queries and {self.k.shape[-2]} keys: "
+                f"{'it attends to another sequence, or ' if self.crossed is None else ''}the pass continues a cache; "
+                "give whole inputs, with use_cache=False")
         for option, what in _CHANGES.items():
             if self.options.get(option) is not None:
                 self.refuse(f"its attention has {what} ({option})")
         if self.module.training and self.options.get("dropout"):
-            self.refuse("it trains, with dropout: call model.eval() first, or set the config's dropout of attention to 0")
+            self.refuse(
+                "it trains, with dropout: call model.eval() first, or set the config's dropout of attention to 0")
 
     def check_replaceable(self):
         """Refuses what another attention cannot stand for."""
@@ -267,7 +270,10 @@ def _other_states(module):
     """Names of the states that a module's forward takes beside its first: those of another sequence. Keys and values
     that layers of one sequence share are no such states, and are no tensor but a dict of them."""
     names = list(inspect.signature(type(module).forward).parameters)[1:]
-    return [name for name in names[1:] if name in ("key", "context") or name.endswith("_states") and not name.startswith("past")]
+    return [
+        name for name in names[1:]
+        if name in ("key", "context") or name.endswith("_states") and not name.startswith("past")
+    ]
 
 
 class _Crossing:
@@ -332,7 +338,9 @@ def taken_over(model, handler):
             if name is None:  # another model's that shares a config
                 return beneath(module, query, key, value, attention_mask, **options)
             crossed, own = id(module) in crossing.now, _own(module, base)
-            return handler(Call(module, name, layer_number(name), query, key, value, attention_mask, options, crossed, base, beneath, own))
+            return handler(
+                Call(module, name, layer_number(name), query, key, value, attention_mask, options, crossed, base,
+                     beneath, own))
         return attend
 
     try:
@@ -353,4 +361,4 @@ def taken_over(model, handler):
 
 
 # Names that contexts have registered: the model's own implementation below them.
-_ours = {}
+_ours: dict[str, str] = {}

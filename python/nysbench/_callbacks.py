@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions of this session as strategies and cores of the library, which calls them in the thread of the call."""
+"""Functions of this session as strategies and cores: of the library, which calls them in the thread of the call, and of
+the program, whose questions they answer."""
 import contextlib
 import ctypes
 import functools
@@ -8,34 +9,61 @@ import weakref
 import numpy as np
 
 from . import _library
-from ._errors import ArgumentError, Error
+from ._arguments import Error
+from ._functions import exception_of, file_of, without_options
 from ._identity import likeness
 from ._library import CoreFunction, PickFunction, library
-from ._session import command, key_of
-from ._strategy import file_of, without_options
-from .serve import Mistake, check_given, core_of, given, results_of, told
+from ._program import command, key_of
+from .serve import Mistake, check_given, core_of, done, given, results_of, told
 
 _TOKENS, _GROUPS, _POINTS = 1, 2, 3  # nysbench_picks_kind
 
 
-class Callback:
+class _Raising:
+    """A function that is called from where its exceptions cannot go."""
+
+    def __init__(self, found):
+        self.name, self.function, self._raised = found.__name__, found, []
+
+    def taken(self):
+        """What the function has raised last, once; None: nothing."""
+        return self._raised.pop() if self._raised else None
+
+
+class Answering(_Raising):
+    """A strategy that answers the questions of a bridge of that key; the program knows it by `spec`."""
+
+    def __init__(self, function):
+        found = without_options(function, "strategy")
+        super().__init__(found)
+        self.label = self.name
+        self.key = key_of(found, likeness(found.identity))
+        self.spec = command(self.key, found)
+
+    def __call__(self, question, _):
+        try:
+            return done(self.function, {}, question)
+        except Exception as error:
+            self._raised[:] = [error]
+            return {"error": told(error, file_of(self.function.function))}
+
+
+class Callback(_Raising):
     """A function, known to the library by `spec` as long as this object lives."""
 
     def __init__(self, function):
         found = without_options(function)
-        self.name, self.function, self._raised = found.__name__, found, []
+        super().__init__(found)
         self.told = command(key_of(found, likeness(found.identity)), found)  # its name in messages, and its seeds
-        kind, add = (CoreFunction, library.nysbench_add_core) if found.kind == "core" else (PickFunction, library.nysbench_add_strategy)
+        kind, add = (CoreFunction,
+                     library.nysbench_add_core) if found.kind == "core" else (PickFunction,
+                                                                              library.nysbench_add_strategy)
         called = kind(functools.partial(_call, found, self._raised))
         # A handle of its own, since the thread's may be at work when this object ends: within a callback.
         handle, spec = _library.Handle(), ctypes.c_char_p()
         handle.call(add, self.told.encode(), not found.is_random, called, None, ctypes.byref(spec))
         self.spec = spec.value.decode()
         weakref.finalize(self, _remove, handle, spec.value, called).atexit = False
-
-    def taken(self):
-        """What the function has raised last, once; None: nothing."""
-        return self._raised.pop() if self._raised else None
 
 
 def _remove(handle, spec, _):
@@ -61,7 +89,11 @@ def _view(address, *shape):
 
 
 def _pick(found, request):
-    asked = {"side": request.side.decode(), "causal": bool(request.causal), **{name: getattr(request, name) for name in ("m", "n", "d", "seed")}}
+    asked = {
+        "side": request.side.decode(), "causal": bool(request.causal),
+        **{name: getattr(request, name)
+           for name in ("m", "n", "d", "seed")}
+    }
     values = given(asked, lambda name: _view(getattr(request, name), request.n, request.d))
     check_given(found, values, asked["side"])
     kind, arrays = results_of(found.pick(values, {}), asked)
@@ -75,8 +107,12 @@ def _pick(found, request):
 
 def _compute(found, request):
     shapes = {"F": (request.n, request.m), "A": (request.m, request.m), "B": (request.m, request.n)}
-    asked = {"do": "core", "causal": bool(request.causal), **{name: getattr(request, name) for name in ("m", "n", "seed")}}
-    x = core_of(found.pick(given(asked, lambda name: _view(getattr(request, name.lower()), *shapes[name])), {}), request.m)
+    asked = {
+        "do": "core", "causal": bool(request.causal), **{name: getattr(request, name)
+                                                         for name in ("m", "n", "seed")}
+    }
+    x = core_of(found.pick(given(asked, lambda name: _view(getattr(request, name.lower()), *shapes[name])), {}),
+                request.m)
     ctypes.memmove(request.x, np.ascontiguousarray(x).ctypes.data, x.nbytes)
 
 
@@ -95,6 +131,6 @@ def raise_taken(callbacks):
     for callback in callbacks:
         error = callback.taken()
         if isinstance(error, Mistake):
-            raise ArgumentError(f"{callback.name}: {error}") from None
+            raise exception_of(error, callback.name) from None
         if error is not None:
             raise error from None

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ._errors import ArgumentError, Error
+from ._arguments import ArgumentError, Error
 from ._experiment import Functions
 from ._layers import Attention
-from ._session import Session
+from ._program import Session
 from .serve import find, line_of, load, told
 
 
@@ -26,6 +26,27 @@ class Check:
     passed: bool
     says: str
 
+    def line(self, label):
+        return f"{'PASS' if self.passed else 'FAIL'} {label}, {self.name}: {self.says}"
+
+
+class _Checks(list):
+    """Shows itself as `nysbench check` prints it."""
+
+    def __init__(self, label, checks):
+        super().__init__(checks)
+        self.label = label
+
+    def __repr__(self):
+        return self.text(80)
+
+    def text(self, width):
+        """A line for each check, broken where a width is given, and how many failed."""
+        lines = [one.line(self.label) for one in self]
+        failed = sum(not one.passed for one in self)
+        return "\n".join([*(textwrap.fill(line, width, subsequent_indent="    ") if width else line for line in lines),
+                          f"{failed} of {len(self)} checks failed"])
+
 
 def check(function: Callable, *, timeout: float = 60) -> list[Check]:
     """Tries a strategy, core or attention on one token, equal tokens, zeros, a mask and others of the kind.
@@ -35,16 +56,18 @@ def check(function: Callable, *, timeout: float = 60) -> list[Check]:
     >>> [one.name for one in nysbench.check(looks_ahead) if not one.passed]
     ['causal']
 
-    The checks of attentions: outputs are finite, the same for one seed, and the input is left as it is (output); under a
-    mask, outputs up to a token stay when later tokens change, at several tokens of 1,024 (causal); and others that are
-    about attentions in C. One with methods extend and restart also takes its tokens piece by piece (steps). timeout: seconds for each check on each input.
+    The checks of attentions: outputs are finite, the same for one seed, and the input is left as it is (output); under
+    a mask, outputs up to a token stay when later tokens change, at several tokens of 1,024 (causal); and others that
+    are about attentions in C. One with methods extend and restart also takes its tokens piece by piece (steps).
+    timeout: seconds for each check on each input.
 
-    Returns a Check for each, as `nysbench check` prints them: name, passed, says.
+    Returns a list with a Check for each: name, passed, says. It shows itself as `nysbench check` prints them.
     """
     with tempfile.TemporaryDirectory(prefix="nysbench-check-") as folder:
         functions = Functions(Path(folder), False, False)
-        spec, label = functions.bare_spec(function, None)
-        found, lines = functions.found[spec], []
+        spec = functions.spec(function, None)
+        (label, found), = zip(functions.labels.values(), functions.found.values())
+        lines: list[str] = []
         status, out = Session(functions.served, Path(folder)).run(
             ["check", "--kind", found.kind, f"--timeout={timeout}", spec], lines.append)
     errors = [line.partition("error: ")[2] for line in lines if "error: " in line]
@@ -53,15 +76,17 @@ def check(function: Callable, *, timeout: float = 60) -> list[Check]:
     checks = list(_checks(out.replace("\n    ", " "), label))
     if hasattr(found.function, "extend") and found.kind == "attention":
         checks = [_check_steps(found) if one.name == "steps" else one for one in checks]
-    return checks
+    return _Checks(label, checks)
 
 
 def _checks(text, label):
     for line in text.splitlines():
         verdict, _, rest = line.partition(" ")
         if verdict in ("PASS", "FAIL"):
-            name, _, says = rest.rpartition("), ")[2].partition(": ") if "), " in rest else rest.partition(", ")[2].partition(": ")
-            yield Check(name, verdict == "PASS", says.replace("command(run=", f"{label} = command(run="))
+            who = next(one for one in (label, "command")
+                       if rest.startswith(f"{one}, "))  # the record is the component's
+            name, _, says = rest[len(who) + 2:].partition(": ")
+            yield Check(name, verdict == "PASS", says)
 
 
 _HEADS, _TOKENS, _D = 2, 96, 8
@@ -78,12 +103,15 @@ def _check_steps(found):
         for turn in ("", " after restart()"):
             layer.restart()
             ends = np.cumsum(_PIECES)
-            new = np.concatenate([layer.extend(*(x[:, end - count:end] for x in (q, k, v))) for count, end in zip(_PIECES, ends)], axis=1)
+            new = np.concatenate(
+                [layer.extend(*(x[:, end - count:end] for x in (q, k, v))) for count, end in zip(_PIECES, ends)],
+                axis=1)
             wrong = np.argwhere(~(np.abs(new - one) <= _ROUNDING * np.maximum(1, np.abs(one))))
             if len(wrong):
                 head, token, at = wrong[wrong[:, 1].argmin()]
-                return Check("steps", False, f"piece by piece{turn}, the output of token {token} of {_TOKENS} in head {head} is "
-                             f"{new[head, token, at]:.6g}, and {one[head, token, at]:.6g} in one pass")
+                return Check(
+                    "steps", False, f"piece by piece{turn}, the output of token {token} of {_TOKENS} in head {head} is "
+                    f"{new[head, token, at]:.6g}, and {one[head, token, at]:.6g} in one pass")
     except Exception as error:  # whatever the function raises
         return Check("steps", False, str(error) if isinstance(error, Error) else line_of(error))
     return Check("steps", True, "piece by piece has the outputs of one pass")
@@ -96,12 +124,9 @@ def main(what, timeout):
         found = find(load(path), name, path)
         checks = check(found, timeout=float(timeout))
     except Exception as error:  # the user's file may raise anything
-        print(f"nysbench: error: {error if isinstance(error, (Error, TypeError)) else told(error, path)}", file=sys.stderr)
+        print(f"nysbench: error: {error if isinstance(error, (Error, TypeError)) else told(error, path)}",
+              file=sys.stderr)
         return 2
     width = int(os.environ.get("COLUMNS") or (os.get_terminal_size().columns if sys.stdout.isatty() else 0))
-    for one in checks:
-        line = f"{'PASS' if one.passed else 'FAIL'} {found.__name__}, {one.name}: {one.says}"
-        print(textwrap.fill(line, width, subsequent_indent="    ") if width else line)
-    failed = sum(not one.passed for one in checks)
-    print(f"{failed} of {len(checks)} checks failed")
-    return int(failed > 0)
+    print(checks.text(width))
+    return int(not all(one.passed for one in checks))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws what the scripts of figures say with matplotlib. A script is a picture: a heading, a grid of panels, and a legend
-that explains each look. Pictures stand one below the other.
+"""Draws what the scripts of figures say with matplotlib. A script is a picture: a heading, a grid of panels, and a
+legend that explains each look. Pictures stand one below the other.
 
 1. The panels are drawn, each of a fixed size, somewhere on a large page.
 2. What stands beside them is measured: numbers, names and titles; numbers that would touch are left out.
@@ -18,15 +18,15 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
-from ._figure_script import FigureScript, dash, mark
+from ._figures import FigureScript, dash, mark
 
 SMALL, NORMAL, LARGE = 8, 9, 10  # letters, in points
 GAP_IN, LINE_IN = 0.15, 0.24  # between what stands beside each other; of a line of a forest and the like
 LETTERS_BESIDE = 48  # of a name on the left, in each line
 PAGE_IN = 7.2  # the least room for a heading and a legend
 EXPLAINED = "#555555"  # in a legend, for what there is in the colour of each series
-STEPS = [(1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9),
-         (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)]
+STEPS = [(1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9),
+         (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)]
 
 
 def draw(paths):
@@ -58,7 +58,8 @@ class _Picture:
         self.rows = -(-count // self.columns)
         self.axes = []
         for panel in range(count):
-            axes = figure.add_axes([0.1, 0.1, *self._share(self.drawing.size(panel))], label=f"{script.path.stem} {panel}")
+            axes = figure.add_axes([0.1, 0.1, *self._share(self.drawing.size(panel))],
+                                   label=f"{script.path.stem} {panel}")
             axes.tick_params(labelsize=SMALL)
             axes.minorticks_off()
             axes.grid(True, color="#dddddd", linewidth=0.5)
@@ -76,14 +77,16 @@ class _Picture:
         """Its title; the names of x below the last of a column, and of y beside the first of a row."""
         width, height = self.drawing.size(panel)
         if self.drawing.titles:
-            axes.set_title(self._wrapped(self.drawing.titles[panel], SMALL, width + 0.1), fontsize=SMALL, pad=self.drawing.title_pad)
+            axes.set_title(self._wrapped(self.drawing.titles[panel], SMALL, width + 0.1), fontsize=SMALL,
+                           pad=self.drawing.title_pad)
         if panel + self.columns >= len(self.axes):
             axes.set_xlabel(self._wrapped(self.drawing.x_name, NORMAL, width), fontsize=NORMAL)
         if panel % self.columns == 0:
             axes.set_ylabel(self._wrapped(self.script.text("y_name"), NORMAL, height + 0.3), fontsize=NORMAL)
 
     def _wrapped(self, text, size, inches):
-        """A text in lines that are no longer than that."""
+        """A text in lines that are no longer than that; "d = 64" stays together."""
+        text = text.replace(" = ", "\u00a0=\u00a0")
         whole = self._inches(Text(0, 0, text, fontsize=size))[0]
         for letters in range(len(text) if whole <= inches else int(1.2 * len(text) * inches / whole), 8, -1):
             wrapped = "\n".join(textwrap.wrap(text, letters))
@@ -121,15 +124,15 @@ class _Picture:
 
     def add_texts(self, width):
         """The heading and the legend, on a page of that width."""
-        self.heading = self.figure.text(0, 0, self._wrapped(self.script.text("title"), LARGE, width - 2 * GAP_IN), fontsize=LARGE,
-                                        ha="center", va="top")
+        self.heading = self.figure.text(0, 0, self._wrapped(self.script.text("title"), LARGE, width - 2 * GAP_IN),
+                                        fontsize=LARGE, ha="center", va="top")
         self.heading_height = self._inches(self.heading)[1]
         texts = [self._wrapped(text, SMALL, width - 0.8) for text, _ in self.drawing.legend]
         handles = [handle for _, handle in self.drawing.legend]
         self.legend, legend_height = None, 0
         for columns in range(min(4, len(handles)), 0, -1):
-            self.legend = self.figure.legend(handles, texts, loc="upper center", ncol=columns, fontsize=SMALL, frameon=False,
-                                             borderaxespad=0, columnspacing=1.5)
+            self.legend = self.figure.legend(handles, texts, loc="upper center", ncol=columns, fontsize=SMALL,
+                                             frameon=False, borderaxespad=0, columnspacing=1.5)
             legend_width, legend_height = self._inches(self.legend)
             if legend_width <= width or columns == 1:
                 break
@@ -147,7 +150,8 @@ class _Picture:
             for column, axes in enumerate(self.axes[row * self.columns:][:self.columns]):
                 x += self.left[column]
                 width, height = self.drawing.size(row * self.columns + column)
-                axes.set_position([x / page_width, (y - height) / page_height, width / page_width, height / page_height])
+                axes.set_position(
+                    [x / page_width, (y - height) / page_height, width / page_width, height / page_height])
                 x += self.panel_width + self.right[column]
             y -= self.panel_height[row] + self.below[row]
         if self.legend:
@@ -177,7 +181,8 @@ def _set_numbers(axis, low, high, log):
         powers = [power for power in range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
                   if power % unit == 0]
         plain = low >= 1e-3 and high <= 1e4
-        axis.set_ticks([10.0 ** power for power in powers], [f"{10.0 ** power:g}" if plain else f"$10^{{{power}}}$" for power in powers])
+        axis.set_ticks([10.0 ** power for power in powers],
+                       [f"{10.0 ** power:g}" if plain else f"$10^{{{power}}}$" for power in powers])
         return
     for steps in STEPS if log else []:
         numbers = [step * 10.0 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -185,7 +190,9 @@ def _set_numbers(axis, low, high, log):
         if 2 <= len(numbers) <= 8:
             break
     else:
-        numbers = [number for number in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= number <= high]
+        numbers = [
+            number for number in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high) if low <= number <= high
+        ]
     axis.set_ticks(numbers, [f"{number:.6g}" for number in numbers])
 
 
@@ -239,7 +246,8 @@ class _Curves:
     names_beside, title_pad = False, 4
 
     def __init__(self, script):
-        self.script, self.titles, self.x_name, self.count = script, script.panels, script.text("x_name"), len(script.panels)
+        self.script, self.titles, self.x_name, self.count = script, script.panels, script.text("x_name"), len(
+            script.panels)
         wanted = int(script.numbers.get("columns_wanted", 0))
         self.columns = wanted or (1 if self.count == 1 else 2 if self.count < 5 else 3)
         self.legend = []
@@ -260,7 +268,9 @@ class _Curves:
 
     def _find_x(self, shown):
         """What x reaches in all panels."""
-        x = np.concatenate([rows[:, 1] for of in shown for series, rows in of.items() if self.script.styles[series] != "level"] or [[1.0]])
+        x = np.concatenate(
+            [rows[:, 1] for of in shown for series, rows in of.items() if self.script.styles[series] != "level"]
+            or [[1.0]])
         x = x[x > 0]
         self.x = [min(x, default=1.0), max(x, default=1.0)]
         if self.script.text("upright"):
@@ -271,13 +281,18 @@ class _Curves:
             self.x = [self.x[0] / t, self.x[1] * t]
 
     def _draw_panel(self, axes, of):
-        ys = [rows[:, 2:5] if self._is_curve(series) else rows[:, 2:3] for series, rows in of.items() if self.script.styles[series] != "upright"]
+        ys = [
+            rows[:, 2:5] if self._is_curve(series) else rows[:, 2:3]
+            for series, rows in of.items()
+            if self.script.styles[series] != "upright"
+        ]
         y = np.concatenate([values.ravel() for values in ys] or [[]])
         y = y[y > 0]
         if not len(y):
             axes.set_xticks([])
             axes.set_yticks([])
-            axes.text(0.5, 0.5, "no data", ha="center", va="center", transform=axes.transAxes, color="#777777", fontsize=SMALL)
+            axes.text(0.5, 0.5, "no data", ha="center", va="center", transform=axes.transAxes, color="#777777",
+                      fontsize=SMALL)
             return
         low, high = y.min(), y.max()
         if self.script.text("level_text"):
@@ -321,8 +336,8 @@ class _Curves:
         look = self._look(series)
         if self._is_curve(series):
             bars = np.array([y - rows[:, 3], rows[:, 4] - y]).clip(0) if self.script.text("bar_text") else None
-            axes.errorbar(self.script.shifted(x, series), y, bars if bars is not None and bars.any() else None, capsize=2,
-                          elinewidth=0.9, label=name, **look)
+            axes.errorbar(self.script.shifted(x, series), y, bars if bars is not None and bars.any() else None,
+                          capsize=2, elinewidth=0.9, label=name, **look)
             if self.script.text("end_text") and len(x) > 1:
                 axes.plot(x[-1:], y[-1:], **{**look, "linestyle": "none", "markersize": 7})
         elif style == "level" or (style in ("line", "faint") and len(self.script.values) == 1):
@@ -336,19 +351,26 @@ class _Curves:
         """Of matplotlib's lines."""
         style, colour = self.script.styles[series], self.script.colour(series)
         if self._is_curve(series):
-            return {**self.script.point(series), "linestyle": dash(2) if style == "dashed" else self.script.dash(series),
-                    "markersize": 4, "linewidth": 1.4}
+            return {
+                **self.script.point(series), "linestyle": dash(2) if style == "dashed" else self.script.dash(series),
+                "markersize": 4, "linewidth": 1.4
+            }
         if style == "level":
             return {"color": colour, "linestyle": dash(3 if self.script.is_black(series) else 2), "linewidth": 1.4}
         if style == "upright":
             return {"color": colour, "linestyle": self.script.dash(series), "linewidth": 1.4}
         if style in ("line", "faint"):
-            return {"color": "#777777" if style == "faint" else colour, "linestyle": dash(3 if style == "faint" else 2), "linewidth": 1.6}
+            return {
+                "color": "#777777" if style == "faint" else colour, "linestyle": dash(3 if style == "faint" else 2),
+                "linewidth": 1.6
+            }
         if style == "shadow":
             return {"color": colour, "linestyle": dash(2), "linewidth": 1.4}
         if style == "mark":
-            return {"color": colour, "linestyle": "none", "markersize": 8, "markeredgewidth": 1.8, **mark(4 + 2 * ((series + 1) % 5)),
+            return {**self.script.point(series), "linestyle": "none", "markersize": 8, "markeredgewidth": 1.8,
                     "markerfacecolor": "none"}
+        if style == "grey":
+            return {"color": "#b0b0b0", "linestyle": "none", "marker": "o", "markersize": 2.4}
         if style == "ring":
             return {"color": colour, "linestyle": "none", "markersize": 9, "markerfacecolor": "none", "marker": "o"}
         return {**self.script.point(series), "linestyle": "none", "markersize": 4}  # a cloud
@@ -360,7 +382,8 @@ class _Curves:
         if text("shadow"):
             self.legend.append((text("shadow"), Line2D([], [], color=EXPLAINED, linestyle=dash(2), linewidth=1.4)))
         if text("end_text"):
-            self.legend.append((text("end_text"), Line2D([], [], color=EXPLAINED, linestyle="none", marker="o", markersize=7)))
+            self.legend.append(
+                (text("end_text"), Line2D([], [], color=EXPLAINED, linestyle="none", marker="o", markersize=7)))
         if self.script.numbers.get("powers"):
             self.legend += [(f"slope {power}", Line2D([], [], **_power_look(power))) for power in (1, 2)]
         self.legend += [(text(name), Line2D([], [], **_BLACK)) for name in ("level_text", "upright") if text(name)]
@@ -380,7 +403,8 @@ class _Ratios:
     names_beside, title_pad = False, 4
 
     def __init__(self, script):
-        self.script, self.titles, self.x_name, self.count = script, script.panels, script.text("x_name"), len(script.panels)
+        self.script, self.titles, self.x_name, self.count = script, script.panels, script.text("x_name"), len(
+            script.panels)
         self.columns = 1 if self.count == 1 else 2 if self.count < 5 else 3
         self.legend = []
 
@@ -417,8 +441,8 @@ class _Ratios:
         x, rows = x[~of_head], rows[~of_head]
         if len(rows):
             bars = np.array([rows[:, 4] - rows[:, 5], rows[:, 6] - rows[:, 4]]).clip(0)
-            axes.errorbar(x, rows[:, 4], bars if bars.any() else None, capsize=2, elinewidth=1.2, label=self.script.series[series],
-                          **self._look(series))
+            axes.errorbar(x, rows[:, 4], bars if bars.any() else None, capsize=2, elinewidth=1.2,
+                          label=self.script.series[series], **self._look(series))
 
     def _look(self, series):
         return {**self.script.point(series), "linestyle": self.script.dash(series), "markersize": 4, "linewidth": 1.4}
@@ -455,8 +479,8 @@ def _shortened(name):
 
 
 class _Forest(_Beside):
-    """forest.gp; columns: panel, of which the first is all, line from below, ratio, that of the subspace part or 0, whether the
-    baseline has the same pairing, low, high, or 0."""
+    """forest.gp; columns: panel, of which the first is all, line from below, ratio, that of the subspace part or 0,
+    whether the baseline has the same pairing, low, high, or 0."""
 
     def __init__(self, script):
         super().__init__(script)
@@ -483,27 +507,35 @@ class _Forest(_Beside):
         self.legend.append((script.text("level_text"), Line2D([], [], **_BLACK)))
         for texts, name, place in (script.gap, "heading_1", 60), (script.select, "heading_2", 115):
             for line, text in [*enumerate(texts, 1), (len(script.series) + 1.2, script.text(name))] if texts else []:
-                axes.annotate(text, (1, line), xycoords=axes.get_yaxis_transform(), xytext=(place, 0), textcoords="offset points",
-                              ha="right", va="center", fontsize=SMALL, annotation_clip=False)
+                axes.annotate(text, (1, line), xycoords=axes.get_yaxis_transform(), xytext=(place, 0),
+                              textcoords="offset points", ha="right", va="center", fontsize=SMALL,
+                              annotation_clip=False)
 
     def _draw_points(self, axes, data):
         problems = len(self.script.panels) - 1
         for problem in range(problems):
             rows = data[data[:, 0] == problem + 2]
-            look = {"linestyle": "none", "color": "#808080", "markersize": 5, **mark([6, 4, 8, 12, 10][problem]), "markerfacecolor": "none"} \
-                if problems <= 5 else {"linestyle": "none", "color": "#bbbbbb", "marker": "o", "markersize": 2.5}
-            self._add(axes, rows[:, 2], rows[:, 1], self.script.panels[problem + 1] if problems <= 5 else "one problem", look)
+            if problems <= 5:
+                look = {"linestyle": "none", "color": "#808080", "markersize": 5, **mark([6, 4, 8, 12, 10][problem]),
+                        "markerfacecolor": "none"}
+            else:
+                look = {"linestyle": "none", "color": "#bbbbbb", "marker": "o", "markersize": 2.5}
+            self._add(axes, rows[:, 2], rows[:, 1], self.script.panels[problem + 1] if problems <= 5 else "one problem",
+                      look)
         self._add(axes, data[:, 3][data[:, 3] > 0], data[:, 1][data[:, 3] > 0], "subspace part, mean over all",
                   {"linestyle": "none", "color": self.script.looks.colour(2), "marker": "^", "markersize": 6})
         blue = {"linestyle": "none", "color": self.script.looks.colour(1), "marker": "o", "markersize": 7}
         pooled = data[data[:, 0] == 1]
         bars = pooled[pooled[:, 6] > pooled[:, 5]]
         if len(bars):
-            axes.errorbar(bars[:, 2], bars[:, 1], xerr=np.array([bars[:, 2] - bars[:, 5], bars[:, 6] - bars[:, 2]]).clip(0),
-                          fmt="none", ecolor=blue["color"], elinewidth=1.4, capsize=3)
-            self.legend.append((self.script.text("bar_text"), Line2D([], [], color=blue["color"], linestyle="none", marker="_", markersize=14)))
+            axes.errorbar(bars[:, 2], bars[:, 1], xerr=np.array([bars[:, 2] - bars[:, 5],
+                                                                 bars[:, 6] - bars[:, 2]]).clip(0), fmt="none",
+                          ecolor=blue["color"], elinewidth=1.4, capsize=3)
+            self.legend.append((self.script.text("bar_text"),
+                                Line2D([], [], color=blue["color"], linestyle="none", marker="_", markersize=14)))
         same = pooled[:, 4] == 1
-        self._add(axes, pooled[same, 2], pooled[same, 1], "error, mean over all" if np.any(data[:, 3] > 0) else "mean over all", blue)
+        self._add(axes, pooled[same, 2], pooled[same, 1],
+                  "error, mean over all" if np.any(data[:, 3] > 0) else "mean over all", blue)
         self._add(axes, pooled[~same, 2], pooled[~same, 1], "the same, over a baseline of another pairing",
                   {**blue, "markerfacecolor": "white", "markeredgewidth": 1.6})
 
@@ -515,8 +547,8 @@ class _Forest(_Beside):
 
 
 class _Ranks(_Beside):
-    """ranks.gp; columns of a method: its mean rank, two that place it in gnuplot's figure, the end of the bar that begins there
-    and its layer (-1: there is none), how many methods there are, the critical difference (0: no test)."""
+    """ranks.gp; columns of a method: its mean rank, two that place it in gnuplot's figure, the end of the bar that
+    begins there and its layer (-1: there is none), how many methods there are, the critical difference (0: no test)."""
 
     def __init__(self, script):
         super().__init__(script)
@@ -557,7 +589,8 @@ class _Bars(_Beside):
 
     def draw(self, axes):
         for panel, of in enumerate(self.lines):
-            self._name_lines(axes[panel], [f"{self.script.series[series]}, {rows[0, 3]:.3g} ms" for series, rows in of.items()])
+            self._name_lines(axes[panel],
+                             [f"{self.script.series[series]}, {rows[0, 3]:.3g} ms" for series, rows in of.items()])
             axes[panel].grid(False, axis="y")
             axes[panel].set_xlim(0, 100)
             axes[panel].set_xticks(range(0, 101, 20), [f"{share}" for share in range(0, 101, 20)])

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A whole experiment: heads, methods and numbers of landmarks in, what they are worth out."""
+"""A whole experiment: heads, methods and numbers of landmarks in, what they are worth out; and how far it is."""
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import json
 import os
 import re
 import shlex
+import shutil
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,27 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import flag, listed
-from ._errors import ArgumentError, FileError, warn
+from ._arguments import ArgumentError, FileError, flag, listed, warn
+from ._functions import file_of, without_options
 from ._head_files import problems, quoted
 from ._identity import digest, unfollowed
-from ._program import ask
-from ._progress import Progress
+from ._program import FUNCTIONS, Session, ask, command, key_of, shell_words
 from ._result import Run, Temporary
-from ._session import FUNCTIONS, Session, command, key_of, shell_words
-from ._strategy import file_of, without_options
 from .serve import answer, results_left
 
 
 def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: Any = None, sources: Any = None,
-        causal: bool | None = None, folder: str | os.PathLike | None = None, isolate: bool = False, jobs: int | None = None,
-        timeout: float | None = None, retry: str | None = None, progress: bool = True, **keys: Any) -> Run:
+        causal: bool | None = None, folder: str | os.PathLike | None = None, isolate: bool = False,
+        jobs: int | None = None, timeout: float | None = None, retry: str | None = None, progress: bool = True,
+        **keys: Any) -> Run:
     """Runs an experiment, as `nysbench run` does, and returns a Run: what it has found.
 
     >>> q, k, v = np.random.default_rng(1).standard_normal((3, 6, 2, 64, 8))  # 6 inputs, 2 heads, 64 tokens, d = 8
     >>> def last(keys, m):
     ...     return range(64 - m, 64)
-    >>> found = nysbench.run(heads={"a layer": (q, k, v)}, strategies=["uniform", "kmeans", last], cores="svd(rcond=0.01)",
+    >>> found = nysbench.run(heads={"a layer": (q, k, v)}, strategies=["uniform", "kmeans", last],
+    ...                      cores="svd(rcond=0.01)",
     ...                      landmarks=[8, 16], trials=3, progress=False)
     >>> len(found.compare())
     4
@@ -43,9 +45,10 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
 
     config: a path to an experiment file, or a dict of its keys; None: `keys` alone. `keys` replace those of the config,
         under the same names: strategies, cores, landmarks, trials, pairing, claims ... (docs/config.md).
-    heads: {name: (q, k, v)}, in the place of `problems`: q, k and v of shape (n, d), (heads, n, d) or (inputs, heads, n, d),
-        NumPy arrays or tensors; fewer key heads than heads share; without v nothing is said of outputs. Also a list of such,
-        one for each input, what `capture` returns, and paths of files. Each input is a source: verdicts need six.
+    heads: {name: (q, k, v)}, in the place of `problems`: q, k and v of shape (n, d), (heads, n, d) or (inputs, heads,
+        n, d), NumPy arrays or tensors; fewer key heads than heads share; without v nothing is said of outputs. Also a
+        list of such, one for each input, what `capture` returns, and paths of files. Each input is a source: verdicts
+        need six.
     sources: names of the inputs, a list or {name: list}. None: input i of each name is the same source.
     causal: whether a query sees only the keys up to its own; None: no mask, or as what was captured says.
     folder: of the results; the same call goes on where it was interrupted. None: a temporary one, which is removed with
@@ -64,14 +67,19 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
     heads. Rows that failed are a warning.
     """
     if isinstance(config, Mapping):
-        config, keys = None, {**config, **keys}
+        keys = {**config, **keys}
+        config = None
     with _Results(folder) as results:
         functions = Functions(results.folder / FUNCTIONS, isolate, folder is not None)
         if heads is not None and _is_number(heads):
             keys["heads"] = heads  # the key of the study `forward`
         elif heads is not None:
             keys["problems"] = problems(heads, results.folder / "heads", sources=sources, causal=causal)
-        keys = {name: functions.replaced(_plain(name, value), name) for name, value in keys.items() if value is not None}
+        keys = {
+            name: functions.replaced(_plain(name, value), name)
+            for name, value in keys.items()
+            if value is not None
+        }
         functions.choose_pairing(keys, config)
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
@@ -80,8 +88,8 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
 
 
 def run_served(make_keys, served, folder, jobs, progress):
-    """A Run of a config whose programs are bridges to what is served, by their names. make_keys: the config's keys, given
-    the experiment's Functions, which are served too."""
+    """A Run of a config whose programs are bridges to what is served, by their names. make_keys: the config's keys,
+    given the experiment's Functions, which are served too."""
     with _Results(folder) as results:
         functions = Functions(results.folder / FUNCTIONS, False, folder is not None)
         arguments = [] if jobs is None else [f"--jobs={jobs}"]
@@ -125,13 +133,17 @@ def _run(config, keys, results, arguments, functions, served, progress):
         config = folder / "experiment.yaml"
         config.write_text(_yaml(keys, folder), encoding="utf-8")
     else:
-        arguments += [word for name, value in keys.items() for word in ("--set", f"{name}={json.dumps(value, ensure_ascii=False)}")]
+        arguments += [
+            word for name, value in keys.items()
+            for word in ("--set", f"{name}={json.dumps(value, ensure_ascii=False)}")
+        ]
     with progress as shown:
         session = Session({**functions.served, **served}, folder / FUNCTIONS)
         status, out = session.run(["run", os.fspath(config), "-o", str(folder), *arguments], shown.line)
     if status not in (0, 1) or not (folder / "rows.csv").exists():
         text = "\n".join(shown.errors) or f"the program ended with status {status}"
-        raise (ArgumentError if status == 2 else FileError)(re.sub(rf"{re.escape(str(folder))}/experiment\.yaml:[\d:]* ", "", text))
+        raise (ArgumentError if status == 2 else FileError)(re.sub(
+            rf"{re.escape(str(folder))}/experiment\.yaml:[\d:]* ", "", text))
     found = _failures(folder) if status == 1 else []
     found += _skipped(folder, functions) if "skipped" in out else []
     found += [one.doubt for one in functions.served.values() if one.doubt]
@@ -141,7 +153,8 @@ def _run(config, keys, results, arguments, functions, served, progress):
 
 
 def _plugins(folder):
-    """The plug-ins of the experiment that has just run there: resolved.yaml has them, whatever named them, a line each."""
+    """The plug-ins of the experiment that has just run there: resolved.yaml has them, whatever named them, a line
+    each."""
     text = (folder / "resolved.yaml").read_text(encoding="utf-8")
     listed = re.search(r"^plugins:.*\n((?: +- .*\n)*)", text, re.MULTILINE)
     return [os.path.abspath(json.loads(line.strip(" -"))) for line in listed[1].splitlines()] if listed else []
@@ -158,8 +171,10 @@ def _failures(folder):
 def _skipped(folder, functions):
     """Functions of which no row has been measured, and why the first has not."""
     for spec, found in functions.found.items():
-        query = (f"SELECT count(*) AS count, min(reason) AS reason, total(status <> 'skipped') AS others FROM run WHERE {found.kind} = "
-                 "'" + spec.replace("'", "''") + "'")
+        query = (
+            f"SELECT count(*) AS count, min(reason) AS reason, total(status <> 'skipped') AS others FROM run "
+            f"WHERE {found.kind} = "
+            "'" + spec.replace("'", "''") + "'")
         row, = json.loads(ask("sql", str(folder), query, "-f", "json"))
         if row["count"] and not row["others"]:
             yield f"rows of {functions.labels[spec]} skipped: all {row['count']}, such as: {row['reason']}"
@@ -190,7 +205,10 @@ def _yaml(keys, folder):
     """A config: a key a line, of lists with texts or mappings an item a line; values are JSON, which is YAML."""
     lines = ["# Written by nysbench.run."]
     if (folder / FUNCTIONS).exists():
-        lines.append(f"# From the shell: {shell_words(folder / FUNCTIONS)} nysbench run {shlex.quote(str(folder))}/experiment.yaml")
+        lines.append(
+            f"# From the shell: {shell_words(folder / FUNCTIONS)} nysbench run "
+            f"{shlex.quote(str(folder))}/experiment.yaml"
+        )
     for name, value in keys.items():
         if isinstance(value, list) and any(isinstance(one, (str, dict)) for one in value):
             lines += [f"{name}:", *(f"  - {json.dumps(one, ensure_ascii=False)}" for one in value)]
@@ -233,8 +251,10 @@ class Functions:
             self.labels[spec], self.found[spec] = self._label(found.__name__), found
             readers = unfollowed(found.function) if self.kept and not self._is_known(key) else []
             if readers:
-                warn(f"{self.labels[spec]}: what it reads with {', '.join(readers)} is not compared with what it was, since its code "
-                     "does not name that; if it has changed, use another folder")
+                warn(
+                    f"{self.labels[spec]}: what it reads with {', '.join(readers)} is not compared with what it was, "
+                    "since its code "
+                    "does not name that; if it has changed, use another folder")
             if found.kind == "strategy":
                 self.strategies.append((self.labels[spec], found))
         self._copy(found, key)
@@ -277,12 +297,14 @@ class Functions:
         side = sides.pop()
         names = ", ".join(label for label, _ in self.strategies)
         keys["pairing"] = side
-        self.notes.append(f"pairing: {side}, which are all that {names} looks at: every strategy picks from the {side}, and "
-                          "its tokens or groups serve both sides")
+        self.notes.append(
+            f"pairing: {side}, which are all that {names} looks at: every strategy picks from the {side}, and "
+            "its tokens or groups serve both sides")
 
 
 class _Served:
-    """Answers the questions of a function's bridges. One that counts as deterministic is called twice for the first one."""
+    """Answers the questions of a function's bridges. One that counts as deterministic is called twice for the first
+    one."""
 
     def __init__(self, found, label):
         self.found, self.label, self.path = found, label, file_of(found.function)
@@ -303,9 +325,11 @@ class _Served:
         first = results_left(question["folder"])
         again = answer(self.found, {}, question, self.path)
         if "done" not in again or not _are_close(first, results_left(question["folder"])):
-            self.doubt = (f"{self.label}: a second call with the same arguments {'failed' if 'error' in again else 'returned something else'}; "
-                          "it counts as deterministic, with one trial, since it names neither rng nor seed: let it draw from its "
-                          "parameter rng")
+            self.doubt = (
+                f"{self.label}: a second call with the same arguments "
+                f"{'failed' if 'error' in again else 'returned something else'}; "
+                "it counts as deterministic, with one trial, since it names neither rng nor seed: let it draw from its "
+                "parameter rng")
 
 
 def _are_close(one, other):
@@ -315,3 +339,109 @@ def _are_close(one, other):
         np.array_equal(one[name], other[name], equal_nan=True) or
         one[name].dtype.kind == "f" and one[name].shape == other[name].shape and
         np.linalg.norm(one[name] - other[name]) <= enough * np.linalg.norm(one[name]) for name in one)
+
+
+class Progress:
+    """Takes the program's lines on standard error: what it warns of and what went wrong are kept, the rest is shown: as
+    a bar of tqdm where that is installed, else in one line that is written anew; in a file, a line each. A notebook
+    shows them as what it displays, since it colours standard error as if something had gone wrong."""
+
+    def __init__(self, wanted, notes):
+        self.wanted, self.notes = flag("progress", wanted), notes
+        self.warnings, self.errors, self.last, self.shown = [], [], None, None
+
+    def __enter__(self):
+        if self.wanted:
+            for note in self.notes:
+                print(note, file=sys.stdout if _notebook() else sys.stderr)
+        return self
+
+    def line(self, text):
+        kind, _, rest = text.partition(": ")[2].partition(": ")
+        if kind in ("warning", "error"):
+            self.last = getattr(self, kind + "s")
+            self.last.append(rest)
+        elif not text.startswith("nysbench: ") and self.last:
+            self.last[-1] += "\n" + text  # the message goes on
+        elif not text.startswith("    "):  # commands that repeat failed rows in a shell
+            self.last = None
+            if self.wanted:
+                self._show(text)
+
+    def _show(self, text):
+        text = text.removeprefix("nysbench: ")
+        rows = re.search(r"(\d+) of (\d+) rows", text)
+        if not rows:
+            print(text, file=sys.stdout if _notebook() else sys.stderr)
+            return
+        if self.shown is None:
+            self.shown = _shower(int(rows[2]))
+        self.shown.update(int(rows[1]), text)
+
+    def __exit__(self, *_):
+        if self.shown is not None:
+            self.shown.close()
+
+
+def _notebook():
+    """IPython's shell where it is a notebook's, which displays things; else None."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell if hasattr(shell, "kernel") else None
+
+
+def _shower(rows):
+    """What shows the progress of so many rows."""
+    notebook = _notebook()
+    has_tqdm = importlib.util.find_spec("tqdm") is not None
+    if has_tqdm and (notebook is None or importlib.util.find_spec("ipywidgets") is not None):
+        return _Bar(rows)
+    return _Display() if notebook else _Line() if sys.stderr.isatty() else _Log()
+
+
+class _Bar:
+    def __init__(self, rows):
+        from tqdm.auto import tqdm
+        self.bar = tqdm(total=rows, unit="row")
+
+    def update(self, done, _):
+        self.bar.update(done - self.bar.n)
+
+    def close(self):
+        self.bar.close()
+
+
+class _Display:
+    """One output of a notebook's cell, which is replaced."""
+
+    def __init__(self):
+        self.handle = None
+
+    def update(self, _, text):
+        from IPython.display import Pretty, display
+        shown = Pretty(text)
+        if self.handle is None:
+            self.handle = display(shown, display_id=True)
+        else:
+            self.handle.update(shown)
+
+    def close(self):
+        pass
+
+
+class _Line:
+    """A line of a terminal."""
+
+    def update(self, _, text):
+        room = shutil.get_terminal_size().columns - 1
+        print(f"\r{text[:room]}\033[K", end="", file=sys.stderr, flush=True)
+
+    def close(self):
+        print(file=sys.stderr)
+
+
+class _Log:
+    def update(self, _, text):
+        print(text, file=sys.stderr)
+
+    def close(self):
+        pass

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arrays import doubt_layout, flag, listed, real_numbers
-from ._errors import ArgumentError, FileError, NumericError, ShapeError
+from ._arguments import ArgumentError, FileError, NumericError, ShapeError, doubt_layout, flag, listed, real_numbers
 
 _STORED = (np.float16, np.float32, np.float64)
 _DTYPES = {2: "F16", 4: "F32", 8: "F64"}  # in a file, by bytes
@@ -31,7 +30,8 @@ def problems(heads, folder, *, sources=None, causal=None):
     causal: True or False; None: no mask, or as what was captured says.
     """
     causal = None if causal is None else flag("causal", causal)
-    if not isinstance(heads, Mapping) or {"q", "k"} <= set(heads) or (heads and all(isinstance(name, int) for name in heads)):
+    if not isinstance(heads, Mapping) or {"q", "k"} <= set(heads) or (heads
+                                                                      and all(isinstance(name, int) for name in heads)):
         heads = {"": heads}
     entries = [entry for name, given in heads.items() for entry in _entries(_name(name), given)]
     if not entries:
@@ -41,7 +41,8 @@ def problems(heads, folder, *, sources=None, causal=None):
 
 
 def _stems(names):
-    """A file's name for each of the heads; names that differ in signs or case alone have a digest of theirs behind it."""
+    """A file's name for each of the heads; names that differ in signs or case alone have a digest of theirs behind
+    it."""
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise ArgumentError(f"heads: {twice[0]!r} is the name of several")
@@ -102,8 +103,9 @@ def quoted(text):
 
 def _stack(arrays, name):
     if len({x.shape for x in arrays}) > 1:
-        raise ShapeError(f"heads {name!r}: inputs of shapes {', '.join(str(x.shape) for x in arrays)}: give those of one "
-                         "shape one name")
+        raise ShapeError(
+            f"heads {name!r}: inputs of shapes {', '.join(str(x.shape) for x in arrays)}: give those of one "
+            "shape one name")
     return np.stack(arrays)
 
 
@@ -111,14 +113,17 @@ def _is_of_inputs(name, given):
     """Whether it is a list of (q, k, v) of each input, and not (q, k, v) of lists of arrays.
 
     ArgumentError where the brackets do not tell these two from each other."""
-    if not isinstance(given, (list, tuple)) or not given or not all(isinstance(one, (list, tuple, Mapping)) for one in given):
+    if not isinstance(given,
+                      (list, tuple)) or not given or not all(isinstance(one, (list, tuple, Mapping)) for one in given):
         return False
     kinds = {Mapping if isinstance(one, Mapping) else type(one) for one in given}
     if kinds == {Mapping} or (kinds == {tuple} and isinstance(given, list)):
         return True
     if kinds != {list} or isinstance(given, list) and any(getattr(x, "ndim", 0) > 1 for one in given for x in one):
-        raise ArgumentError(f"heads {name!r}: these brackets may mean a list of inputs or lists of arrays: give [(q, k, v), ...], a list "
-                            "of tuples, one for each input, or arrays (inputs, heads, n, d)")
+        raise ArgumentError(
+            f"heads {name!r}: these brackets may mean a list of inputs or lists of arrays: give [(q, k, v), ...], a "
+            "list "
+            "of tuples, one for each input, or arrays (inputs, heads, n, d)")
     return False
 
 
@@ -126,8 +131,11 @@ def _of_inputs(name, given):
     """q, k and v of several inputs, stacked: (inputs, heads, n, d)."""
     of_each = [_arrays(name, one) for one in given]
     if any(q.ndim > 3 or (v is None) != (of_each[0][2] is None) for q, _, v in of_each):
-        raise ShapeError(f"heads {name!r}: expected (n, d) or (heads, n, d) of each input in the list, all with v or none")
-    return [None if x[0] is None else _stack([one.reshape(-1, *one.shape[-2:]) for one in x], name) for x in zip(*of_each)]
+        raise ShapeError(
+            f"heads {name!r}: expected (n, d) or (heads, n, d) of each input in the list, all with v or none")
+    return [
+        None if x[0] is None else _stack([one.reshape(-1, *one.shape[-2:]) for one in x], name) for x in zip(*of_each)
+    ]
 
 
 def _source_names(sources, inputs, name):
@@ -138,7 +146,8 @@ def _source_names(sources, inputs, name):
     if len(names) != inputs:
         raise ArgumentError(f"sources: {len(names)} names for the {inputs} inputs of {name or 'heads'!r}")
     if not all(source.strip() for source in names):
-        raise ArgumentError(f"sources: the name of input {[bool(source.strip()) for source in names].index(False)} is empty")
+        raise ArgumentError(
+            f"sources: the name of input {[bool(source.strip()) for source in names].index(False)} is empty")
     return names
 
 
@@ -152,11 +161,14 @@ def _arrays(name, given):
     shapes = ", ".join(f"{part} {x.shape}" for part, x in (("q", q), ("k", k), ("v", v)) if x is not None)
     others = [x for x in (k, v) if x is not None]
     if not 2 <= q.ndim <= 4 or any(x.ndim != q.ndim for x in others):
-        raise ShapeError(f"heads {name!r}: expected (n, d), (heads, n, d) or (inputs, heads, n, d), all alike, not {shapes}")
+        raise ShapeError(
+            f"heads {name!r}: expected (n, d), (heads, n, d) or (inputs, heads, n, d), all alike, not {shapes}")
     if k.shape[-1] != q.shape[-1] or any(x.shape[-2] != q.shape[-2] or x.shape[:-3] != q.shape[:-3] for x in others):
-        raise ShapeError(f"heads {name!r}: q and k need one d, and all three one n and one number of inputs, not {shapes}")
+        raise ShapeError(
+            f"heads {name!r}: q and k need one d, and all three one n and one number of inputs, not {shapes}")
     if q.ndim > 2 and any(x.shape[-3] != k.shape[-3] or q.shape[-3] % x.shape[-3] for x in others):
-        raise ShapeError(f"heads {name!r}: keys and values need as many heads, a divisor of those of the queries, not {shapes}")
+        raise ShapeError(
+            f"heads {name!r}: keys and values need as many heads, a divisor of those of the queries, not {shapes}")
     return q, k, v
 
 
@@ -172,7 +184,8 @@ def _stored(name, x):
 
 
 def write(path, tensors, metadata):
-    """A file of float16, float32 or float64 arrays by name, whole or not at all; the same bytes for the same content."""
+    """A file of float16, float32 or float64 arrays by name, whole or not at all; the same bytes for the same
+    content."""
     header, end = {"__metadata__": dict(sorted(metadata.items()))}, 0
     for name, x in tensors.items():
         header[name] = {"dtype": _DTYPES[x.itemsize], "shape": x.shape, "data_offsets": [end, end + x.nbytes]}
@@ -180,7 +193,7 @@ def write(path, tensors, metadata):
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     try:
-        with _replacing(path) as file:
+        with replacing(path) as file:
             file.write(struct.pack("<Q", len(text)) + text)
             for x in tensors.values():
                 file.write(np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<"), copy=False).tobytes())
@@ -189,7 +202,7 @@ def write(path, tensors, metadata):
 
 
 @contextlib.contextmanager
-def _replacing(path):
+def replacing(path):
     """A new file beside path, which takes its place at the end; if anything fails, it is removed, path is as before."""
     part = f"{os.fspath(path)}.{secrets.token_hex(8)}.part"
     try:

@@ -8,16 +8,15 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, SEED, address, doubt_layout, flag, integer, listed, matrix,
-                      real_array, real_numbers)
+from ._arguments import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, SEED, ArgumentError, Error, ShapeError, address,
+                         doubt_layout, flag, integer, listed, matrix, real_array, real_numbers, warn)
 from ._callbacks import Callback, raise_taken, raising
-from ._errors import ArgumentError, Error, ShapeError, warn
 from ._library import library, optional_text, text
 
 LARGEST_TRIAL = 999999
@@ -123,7 +122,8 @@ class _Request(_library.Request):
             self.problem = text("problem", problem)
         if draws is not None:
             if self.q:
-                raise ArgumentError("draws: arrays name no source, and draw with seed itself; source_seed() is that of a source")
+                raise ArgumentError(
+                    "draws: arrays name no source, and draw with seed itself; source_seed() is that of a source")
             self.draws = text("draws", draws)
         self.trial, self.head = integer("trial", trial, 0, LARGEST_TRIAL), integer("head", head, 0, LARGEST_INT)
 
@@ -153,8 +153,9 @@ class _Request(_library.Request):
         else:
             given = real_array(f"{name}_landmarks", given, FLOAT64)
             if given.ndim != 2:
-                raise ShapeError(f"{name}_landmarks: expected integers (m) or points (m, d), not {given.dtype} of shape "
-                                 f"{given.shape}")
+                raise ShapeError(
+                    f"{name}_landmarks: expected integers (m) or points (m, d), not {given.dtype} of shape "
+                    f"{given.shape}")
             setattr(self, f"{name}_points", self.address(_same_dimension(given, name, self.d)))
         return integer(f"{name}_landmarks: their number", len(given), 1, LARGEST_INT)
 
@@ -195,19 +196,20 @@ def source_seed(source: str, model: str | None = None, seed: int | None = None) 
     return library.nysbench_source_seed(seed, None if model is None else text("model", model), text("source", source))
 
 
-def select(points: ArrayLike | str, m: int, strategy: str | Callable, *, keys: ArrayLike | None = None, kernel: str | None = None,
-           pairing: str | None = None, causal: bool | None = None, seed: int | None = None, trial: int = 0,
-           problem: str | None = None, head: int = 0, draws: str | None = None) -> Landmarks | list:
+def select(points: ArrayLike | str, m: int, strategy: str | Callable, *, keys: ArrayLike | None = None,
+           kernel: str | None = None, pairing: str | None = None, causal: bool | None = None, seed: int | None = None,
+           trial: int = 0, problem: str | None = None, head: int = 0, draws: str | None = None) -> Landmarks | list:
     """Picks m landmarks, the same as `nysbench select` and a run pick for these data, seed and trial.
 
     >>> nysbench.select(np.zeros((6, 3)), 2, "uniform(strided=true)").tokens.tolist()
     [1, 4]
 
-    points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file. Or (heads, n, d)
-        or (inputs, heads, n, d), and then a list is returned, or a list of lists.
-    keys: as points, of as many heads or a divisor of them. None: the landmarks are those of one set of points, under the kernel gram(of=queries).
-    strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing"). Or a function, as for run; what
-        it raises is raised.
+    points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file. Or (heads,
+        n, d) or (inputs, heads, n, d), and then a list is returned, or a list of lists.
+    keys: as points, of as many heads or a divisor of them. None: the landmarks are those of one set of points, under
+        the kernel gram(of=queries).
+    strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing"). Or a function, as for
+        run; what it raises is raised.
     causal: whether a query sees only the keys up to its own. None: as the file says; of arrays, False.
     seed, trial: of the random stream; None is the seed of an experiment that names none, 20260101.
     problem, head: what arrays are called in rows. Strategies and cores that look at only some rows of S also use this
@@ -219,34 +221,39 @@ def select(points: ArrayLike | str, m: int, strategy: str | Callable, *, keys: A
     TypeError for an argument of the wrong type.
     """
     arrays, found = _several(("points", points), ("keys", keys)), []
-    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem, "draws": draws}
-    for i, one in enumerate(_heads_of(*arrays) if arrays else [(points, keys)]):
-        found.append(_select(*one, m, strategy, causal, {**settings, "head": head + i if arrays else head}))
+    settings: dict[str, Any] = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem,
+                                "draws": draws}
+    heads = _heads_of(*arrays) if arrays else [(points, keys)]
+    for i, one in enumerate(heads):
+        found.append(_select(one, m, strategy, causal, {**settings, "head": head + i if arrays else head}))
     if not arrays:
         return found[0]
-    heads = arrays[0].shape[-3]
-    return found if arrays[0].ndim == 3 else [found[i:i + heads] for i in range(0, len(found), heads)]
+    count = arrays[0].shape[-3]
+    return found if arrays[0].ndim == 3 else [found[i:i + count] for i in range(0, len(found), count)]
 
 
-def _select(points, keys, m, strategy, causal, settings):
-    """select, of one head."""
+def _select(head, m, strategy, causal, settings):
+    """select, of one head: points and keys."""
     request, found = _Request.new(), _library.Landmarks()
-    request.take_head(points, keys, None, causal, ("points", "keys", None))
+    request.take_head(*head, None, causal, ("points", "keys", None))
     request.take_settings(**settings)
     strategy, callbacks = _named("strategy", strategy)
     request.strategy, request.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
-    _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"}, callbacks)
+    _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "file": "points", "landmarks": "m"},
+          callbacks)
     of_queries, of_keys, note = found.queries, found.keys, found.note
     queries = _side(of_queries, found)
     keys = queries if of_keys.points == of_queries.points else _side(of_keys, found)
     return Landmarks(_KINDS[found.kind], queries, keys, found.select_s, None if note is None else note.decode())
 
 
-def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None = None, *, strategy: str | Callable | None = None,
-            landmarks: int | None = None, query_landmarks: ArrayLike | None = None, key_landmarks: ArrayLike | None = None,
-            kernel: str | None = None, pairing: str | None = None, causal: bool | None = None, factors: str | None = None,
-            cores: str | Callable | Sequence | None = None, metrics: str | Sequence[str] | None = None, seed: int | None = None,
-            trial: int = 0, problem: str | None = None, head: int = 0, draws: str | None = None) -> list[dict]:
+def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None = None, *,
+            strategy: str | Callable | None = None, landmarks: int | None = None,
+            query_landmarks: ArrayLike | None = None, key_landmarks: ArrayLike | None = None, kernel: str | None = None,
+            pairing: str | None = None, causal: bool | None = None, factors: str | None = None,
+            cores: str | Callable | Sequence | None = None, metrics: str | Sequence[str] | None = None,
+            seed: int | None = None, trial: int = 0, problem: str | None = None, head: int = 0,
+            draws: str | None = None) -> list[dict]:
     """Measures the error of one choice of landmarks as `nysbench measure` does: a row for each core.
 
     All tokens as landmarks leave nothing but rounding:
@@ -257,40 +264,49 @@ def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None 
     True
 
     q, k: n x d; v: n x dv, or None, and then what needs outputs is empty. float64 in C order is not copied. Or q alone:
-        "heads.safetensors:3", a head of a file. Or (heads, n, d) or (inputs, heads, n, d), k and v of as many heads or a
-        divisor of them: then there are rows for each head, in `head` numbered as in a file.
-    strategy, landmarks: a spec or a function, and how many; or query_landmarks and key_landmarks, your own: tokens (m integers) or
-        points (m x d). Tokens of one side serve both; points must be given for both.
-    factors: nystromformer, cur, nocore or kernel_ridge. cores: specs, or functions of F, A or B; None: every core that needs
-        no option.
+        "heads.safetensors:3", a head of a file. Or (heads, n, d) or (inputs, heads, n, d), k and v of as many heads or
+        a divisor of them: then there are rows for each head, in `head` numbered as in a file.
+    strategy, landmarks: a spec or a function, and how many; or query_landmarks and key_landmarks, your own: tokens (m
+        integers) or points (m x d). Tokens of one side serve both; points must be given for both.
+    factors: nystromformer, cur, nocore or kernel_ridge. cores: specs, or functions of F, A or B; None: every core that
+        needs no option.
     metrics: names of columns, a list or comma-separated; None: all.
     kernel, pairing, causal, seed, trial, problem, head, draws: as for select.
 
-    Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row without a
-    result is a row, too: see its `status` and `reason`; one that failed or diverged is also a warning. Raises as select does, and what
-    functions raise.
+    Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row without
+    a result is a row, too: see its `status` and `reason`; one that failed or diverged is also a warning. Raises as
+    select does, and what functions raise.
     """
     arrays, rows = _several(("q", q), ("k", k), ("v", v)), []
-    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem, "draws": draws}
-    chosen = {"strategy": strategy, "landmarks": landmarks, "query_landmarks": query_landmarks, "key_landmarks": key_landmarks}
-    for i, one in enumerate(_heads_of(*arrays) if arrays else [(q, k, v)]):
+    settings: dict[str, Any] = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem,
+                                "draws": draws}
+    chosen = {
+        "strategy": strategy, "landmarks": landmarks, "query_landmarks": query_landmarks, "key_landmarks": key_landmarks
+    }
+    heads = _heads_of(*arrays) if arrays else [(q, k, v)]
+    for i, one in enumerate(heads):
         head_settings = {**settings, "head": head + i if arrays else head}
-        rows += _measure(*one, causal, factors, cores, metrics, head_settings, **chosen)
+        rows += _measure(one, causal, factors, cores, metrics, head_settings, **chosen)
     return rows
 
 
-def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, landmarks, query_landmarks, key_landmarks):
-    """measure, of one head."""
+def _measure(head, causal, factors, cores, metrics, settings, *, strategy, landmarks, query_landmarks, key_landmarks):
+    """measure, of one head: q, k and v."""
     request = _Request.new()
-    request.take_head(q, k, v, causal, ("q", "k", "v"))
+    request.take_head(*head, causal, ("q", "k", "v"))
     request.take_settings(**settings)
     strategy, callbacks = _named("strategy", strategy)
     if cores is not None:
-        named = [_named("cores", one) for one in ([cores] if callable(cores) or isinstance(cores, str) else listed("cores", cores, "a spec, a function or a list of these"))]
-        cores, callbacks = [spec for spec, _ in named], callbacks + [callback for _, found in named for callback in found]
+        named = [
+            _named("cores", one) for one in ([cores] if callable(cores) or isinstance(cores, str) else listed(
+                "cores", cores, "a spec, a function or a list of these"))
+        ]
+        cores, callbacks = [spec for spec, _ in named
+                            ], callbacks + [callback for _, found in named for callback in found]
     request.take_cores(cores)
     request.factors, request.metrics = optional_text("factors", factors), _joined(metrics)
     names = {f"{side}_{kind}": f"{side}_landmarks" for side in ("query", "key") for kind in ("tokens", "points")}
+    names["file"] = "q"
     if query_landmarks is None and key_landmarks is None:
         if strategy is None or landmarks is None:
             raise ArgumentError("expected strategy and landmarks, or query_landmarks and key_landmarks")
@@ -309,8 +325,13 @@ def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, la
             if row[column] is not None:
                 row[column] = _with_names(row[column], callbacks)
         if row["status"] not in ("ok", "skipped"):
-            warn(f"the row of core {row['core']} {row['status']}: {row['reason']}")
+            warn(f"the row of core {_as_written(row['core'])} {row['status']}: {row['reason']}")
     return rows
+
+
+def _as_written(spec):
+    """A row's spec, which has all digits, with the fewest that read back."""
+    return re.sub(r"\d+\.\d{9,}(e[-+]\d+)?", lambda number: repr(float(number[0])), spec)
 
 
 def _with_names(text, callbacks):
@@ -333,14 +354,16 @@ def _named(name, given):
 
 def _several(first, *others):
     """The arrays of several heads; None if the first, of pairs of a name and an array, is not such."""
-    if isinstance(first[1], (str, os.PathLike)) or (first[1].ndim if hasattr(first[1], "ndim") else real_numbers(*first).ndim) not in (3, 4):
+    if isinstance(first[1], (str, os.PathLike)) or (first[1].ndim if hasattr(first[1], "ndim") else real_numbers(
+            *first).ndim) not in (3, 4):
         return None
     arrays = [None if x is None else real_numbers(name, x) for name, x in (first, *others)]
     q, rest = arrays[0], [x for x in arrays[1:] if x is not None]
     if any(x.ndim != q.ndim or x.shape[:-3] != q.shape[:-3] or 0 in x.shape or q.shape[-3] % x.shape[-3] for x in rest):
         shapes = ", ".join(f"{name} {x.shape}" for (name, _), x in zip((first, *others), arrays) if x is not None)
-        raise ShapeError(f"expected (heads, n, d) or (inputs, heads, n, d), all alike, where the heads of {first[0]} are a "
-                         f"multiple of the others', not {shapes}")
+        raise ShapeError(
+            f"expected (heads, n, d) or (inputs, heads, n, d), all alike, where the heads of {first[0]} are a "
+            f"multiple of the others', not {shapes}")
     doubt_layout(first[0], q.shape)
     return arrays
 
@@ -353,10 +376,11 @@ def _heads_of(*arrays):
 
 
 def _call(function, request, result, names, callbacks):
-    """What is doubtful about a file, or a core that is worse than the constant matrix, is a warning to the caller of select or measure.
+    """What is doubtful about a file, or a core that is worse than the constant matrix, is a warning to the caller of
+    select or measure.
 
-    names: by field of the request, the argument that the caller has written; messages begin with it. callbacks: what they
-    raise is raised.
+    names: by field of the request, the argument that the caller has written; messages begin with it. callbacks: what
+    they raise is raised.
     """
     handle = _library.handle()
     with raising(*callbacks):
@@ -375,7 +399,9 @@ def _renamed(message, names):
 
 
 def _joined(metrics):
-    return None if metrics is None else b",".join(_texts("metrics", sorted(metrics) if isinstance(metrics, (set, frozenset)) else metrics))
+    return None if metrics is None else b",".join(
+        _texts("metrics",
+               sorted(metrics) if isinstance(metrics, (set, frozenset)) else metrics))
 
 
 def _texts(name, given):

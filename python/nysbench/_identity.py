@@ -17,23 +17,26 @@ import numpy as np
 
 from ._library import FOLDER
 
-_LIBRARY = tuple(os.path.realpath(path) + os.sep for path in (*map(sysconfig.get_path, ("stdlib", "platstdlib")), FOLDER))
+_LIBRARY = tuple(
+    os.path.realpath(path) + os.sep
+    for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(FOLDER)))
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range)
 
 # Names in code that reads from outside, and in code that writes: a file that a function writes is no input of it.
 _ENVIRONMENT = {"environ", "getenv"}
-_READERS = re.compile("(safe_|url|p)?open|load(txt|mat|_file|_dataset)?|genfromtxt|fromfile|memmap|imread|read_[a-z]+|from_pretrained|"
-                      "listdir|scandir|iterdir|r?glob|subprocess|import_module|__import__")
+_READERS = re.compile(
+    "(safe_|url|p)?open|load(txt|mat|_file|_dataset)?|genfromtxt|fromfile|memmap|imread|read_[a-z]+|from_pretrained|"
+    "listdir|scandir|iterdir|r?glob|subprocess|import_module|__import__")
 _WRITERS = {"save", "savez", "savetxt", "tofile", "write_text", "write_bytes", "to_csv", "dump"}
 _WRITING = re.compile(r"(?=[rbt+]*[wax+])[rwaxbt+]{1,3}")  # a mode of open
 
 
 def digest(function):
-    """16 hexadecimal digits, of a function's bytecode, constants, defaults, closure and the globals that it refers to, and
-    of those of the functions, classes and modules of the user's that it leads to, also by imports in its body. Modules
-    that are installed count by name and version. Files and variables of the environment that constants name count with
-    what they hold, unless the code with the constant writes files. Where something cannot be told, such as an open
-    file, the digest is a new one each time."""
+    """16 hexadecimal digits, of a function's bytecode, constants, defaults, closure and the globals that it refers to,
+    and of those of the functions, classes and modules of the user's that it leads to, also by imports in its body.
+    Modules that are installed count by name and version. Files and variables of the environment that constants name
+    count with what they hold, unless the code with the constant writes files. Where something cannot be told, such as
+    an open file, the digest is a new one each time."""
     return _walked(function).digest()
 
 
@@ -60,8 +63,8 @@ class _Walk:
     def __init__(self):
         self.hash, self.seen, self.kept, self.lost = hashlib.sha256(), {}, [], False
         self.sources, self.libraries, self.follows_files = set(), set(), True
-        # Names of readers of the environment and of files; calls of such whose file is not named where they are; files that
-        # are named where there is no reader, for others.
+        # Names of readers of the environment and of files; calls of such whose file is not named where they are; files
+        # that are named where there is no reader, for others.
         self.unfollowed, self.readers, self.unknown, self.files = set(), set(), 0, 0
 
     def digest(self):
@@ -85,9 +88,10 @@ class _Walk:
 
     def _take_new(self, value):
         kinds = ((types.CodeType, self._code), (types.FunctionType, self._function), (types.ModuleType, self._module),
-                 (type, self._class), ((tuple, list), self._sequence), ((set, frozenset), self._set), (dict, self._mapping),
-                 (np.ndarray, self._array), ((np.generic, np.dtype), self._scalar), (types.MethodType, self._method),
-                 (types.BuiltinFunctionType, self._builtin), (types.CellType, self._cell))
+                 (type, self._class), ((tuple, list), self._sequence), ((set, frozenset), self._set),
+                 (dict, self._mapping), (np.ndarray, self._array), ((np.generic, np.dtype), self._scalar),
+                 (types.MethodType, self._method), (types.BuiltinFunctionType, self._builtin), (types.CellType,
+                                                                                                self._cell))
         for kind, take in kinds:
             if isinstance(value, kind):
                 self.say(kind[0].__name__ if isinstance(kind, tuple) else kind.__name__)
@@ -101,7 +105,8 @@ class _Walk:
     def _function(self, function):
         if _is_installed(function.__module__):
             return self._named(function)
-        around, self.follows_files, files, self.files = self.follows_files, not _writes(function.__code__), self.files, 0
+        around, self.follows_files, files, self.files = self.follows_files, not _writes(
+            function.__code__), self.files, 0
         self.take(function.__code__)
         self.take((function.__defaults__, function.__kwdefaults__, function.__closure__, vars(function)))
         for name in sorted(_names(function.__code__)):
@@ -260,7 +265,8 @@ class _Walk:
         if hasattr(value, "__wrapped__") and _is_installed(kind.__module__):  # as functools.lru_cache leaves it
             self.take(kind)
             return self.take(value.__wrapped__)
-        self.lost = self.lost or _is_installed(kind.__module__) or not hasattr(value, "__dict__") or hasattr(kind, "__slots__")
+        self.lost = self.lost or _is_installed(kind.__module__) or not hasattr(value, "__dict__") or hasattr(
+            kind, "__slots__")
         if not self.lost:
             self.take(kind)
             self.take(vars(value))
@@ -286,7 +292,10 @@ def _texts(code):
 
 def _steps(code):
     """The instructions of code that say what it does."""
-    return [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL", "EXTENDED_ARG", "PRECALL", "NOP")]
+    return [
+        step for step in dis.get_instructions(code)
+        if step.opname not in ("CACHE", "PUSH_NULL", "EXTENDED_ARG", "PRECALL", "NOP")
+    ]
 
 
 def _loaded(code):
@@ -296,8 +305,8 @@ def _loaded(code):
 
 
 def _of_unknown_variables(code):
-    """The names, such as environ, by which code reads variables of the environment that its constants do not name: it does
-    other things than environ["X"], environ.get("X"), getenv("X") and "X" in environ."""
+    """The names, such as environ, by which code reads variables of the environment that its constants do not name: it
+    does other things than environ["X"], environ.get("X"), getenv("X") and "X" in environ."""
     steps = [None, None, *_steps(code), None, None]
     found = set()
     for at, step in enumerate(steps[:-2]):
@@ -339,7 +348,8 @@ def _imports(code, package):
 
 
 def _place(name):
-    """The file of a module, loaded or not, and the package that its relative imports are in; (None, None): there is none."""
+    """The file of a module, loaded or not, and the package that its relative imports are in; (None, None): there is
+    none."""
     try:
         spec = importlib.util.find_spec(name)
     except Exception:  # whatever a package of the user's raises, or the module has no spec

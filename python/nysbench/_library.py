@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""libnysbench: found, loaded and declared (nysbench.h); a handle for each thread."""
+"""libnysbench: found, loaded and declared (nysbench.h); a handle for each thread; what components there are."""
+from __future__ import annotations
+
 import ctypes
 import ctypes.util
 import os
 import threading
-from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64,
+                    c_void_p)
 from pathlib import Path
 
-from ._errors import ArgumentError, error
+from ._arguments import ArgumentError, error
 
 API = 1  # NYSBENCH_API that the structs and functions below are of
 
 FOLDER = Path(__file__).resolve().parent
-BUILD = FOLDER.parent.parent / "build" if (FOLDER.parent / "setup.py").exists() else None  # of a checkout
+CHECKOUT = FOLDER.parent.parent
+BUILD = CHECKOUT / "build" if (CHECKOUT / "src" / "base" / "version.h").exists() else None
 
 
 class Request(Structure):
@@ -50,8 +54,8 @@ class Cost(Structure):
 class Pick(Structure):
     """nysbench_pick"""
     _fields_ = [("side", c_char_p), ("m", c_int), ("n", c_int), ("d", c_int), ("causal", c_int), ("seed", c_uint64),
-                ("points", c_void_p), ("queries", c_void_p), ("keys", c_void_p), ("kind", c_int), ("tokens", c_void_p * 2),
-                ("free_points", c_void_p * 2), ("sides", c_int), ("message", c_char * 512)]
+                ("points", c_void_p), ("queries", c_void_p), ("keys", c_void_p), ("kind", c_int),
+                ("tokens", c_void_p * 2), ("free_points", c_void_p * 2), ("sides", c_int), ("message", c_char * 512)]
 
 
 class Middle(Structure):
@@ -133,7 +137,8 @@ def _load():
         raise ImportError(f"nysbench: {path} ({place}) cannot be loaded: {failure}") from None
     found = _declare(library, path, "nysbench_api")()
     if found != API:
-        raise ImportError(f"nysbench: {path} has API {found}, this package needs API {API}; install both from one version")
+        raise ImportError(
+            f"nysbench: {path} has API {found}, this package needs API {API}; install both from one version")
     for name in FUNCTIONS:
         _declare(library, path, name)
     return library, path
@@ -190,3 +195,47 @@ def text(name, value):
 def optional_text(name, value):
     """A string for C; None stays None."""
     return None if value is None else text(name, value)
+
+
+def names(kind: str) -> list[str]:
+    """The names of one kind, sorted: problem, kernel, strategy, core, partition, attention, study, figure or table.
+
+    >>> "kmeans" in nysbench.names("strategy")
+    True
+    """
+    found = ctypes.POINTER(ctypes.c_char_p)()
+    handle().call(library.nysbench_names, text("kind", kind), ctypes.byref(found))
+    listed: list[str] = []
+    while found[len(listed)] is not None:
+        listed.append(found[len(listed)].decode())
+    return listed
+
+
+def strategies() -> list[str]:
+    """The names of the strategies, sorted."""
+    return names("strategy")
+
+
+def summary(kind: str, name: str) -> str:
+    """What a component is, in one line.
+
+    >>> nysbench.summary("table", "errors")
+    'median error by problem, core, strategy and number of landmarks'
+    """
+    return _said(library.nysbench_summary, text("kind", kind), text("name", name))
+
+
+def describe(name: str, kind: str | None = None) -> str:
+    """What `nysbench describe NAME` prints: options with their ranges and defaults, references.
+
+    >>> print(nysbench.describe("uniform").splitlines()[0])
+    uniform (strategy): tokens drawn uniformly, without replacement
+    """
+    return _said(library.nysbench_describe, optional_text("kind", kind), text("name", name))
+
+
+def _said(function, *words):
+    """The text that a function of the library makes of these."""
+    found = ctypes.c_char_p()
+    handle().call(function, *words, ctypes.byref(found))
+    return found.value.decode()

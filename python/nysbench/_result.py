@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run has found: every number is the program's, which this module asks."""
+"""What a run has found, its rows among it: every number is the program's, which this module asks."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import html
 import io
 import json
 import os
+import re
 import shutil
 import tarfile
 import warnings
@@ -15,15 +17,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from ._arrays import flag
-from ._errors import ArgumentError, Error
-from ._plot import Plot
-from ._program import ask
-from ._runs import described_columns, frame_of, row_arrays, rows, unit
-from ._temporary import make_folder
+import numpy as np
+
+from ._arguments import ArgumentError, Error, InternalError, flag
+from ._figures import Plot
+from ._program import ask, make_folder
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas
     Table = Union[pandas.DataFrame, list[dict]]
 
@@ -31,67 +31,52 @@ _FIGURES = ("ratio", "front", "effect", "coherence")  # the first that there is 
 
 # What the columns of `compare` say, but for those that a row of the run has.
 _MEANINGS = {
-    "method": "what is compared with the baseline",
-    "baseline": "what it is compared with",
-    "by": "the column that method and baseline are values of",
-    "metric": "the column whose values are compared",
+    "method": "what is compared with the baseline", "baseline": "what it is compared with",
+    "by": "the column that method and baseline are values of", "metric": "the column whose values are compared",
     "model": "the model that the heads are of, or the generated problem; all: each counts the same",
     "input": "how files of heads are read, where the run reads those of one model in several ways",
     "ratio": "the method's metric over the baseline's: geometric mean over sources",
     "difference": "the method's metric minus the baseline's: mean over sources",
-    "low": "lower end of the 95 % interval, or of that of `confidence`, over sources and trials",
+    "low": "lower end of the 95 % interval, or of that of `confidence`, of this line alone, over sources and trials",
     "high": "its upper end",
+    "joint_low": "lower end of the interval that holds together with those of the family, which decides",
+    "joint_high": "its upper end", "family": "how many intervals and verdicts hold together",
     "verdict": "better, worse, equivalent, undecided, exact, none or refused (nysbench help comparing)",
     "why": "why there is no verdict, or none is sure",
     "heads_differ": "on which heads the method is surely better and surely worse; empty: on none",
     "far_trial": "the trial that is far from the others; empty: none",
     "disturbed": "pairs of times of which other programs or workers disturbed one",
-    "sources": "texts, images, recordings or draws of data",
-    "heads": "heads of all sources",
-    "pairs": "pairs of rows that have a result each",
-    "trials": "trials that all sources have",
-    "t_p": "p of the t test over sources and trials",
-    "t_holm_p": "the same, corrected for all lines of the model (Holm); the verdict's",
-    "wilcoxon_p": "p of Wilcoxon's signed ranks over sources, without the luck of trials",
-    "holm_p": "the same, corrected for all lines of the model (Holm)",
-    "bootstrap_low": "lower end of the bootstrap interval (BCa) over sources",
-    "bootstrap_high": "its upper end",
-    "median": "median over sources",
-    "hodges_lehmann": "Hodges and Lehmann's estimate over sources",
-    "hodges_lehmann_low": "lower end of its interval",
-    "hodges_lehmann_high": "its upper end",
+    "sources": "texts, images, recordings or draws of data", "heads": "heads of all sources",
+    "pairs": "pairs of rows that have a result each", "trials": "trials that all sources have",
+    "t_p": "p of the t test over sources and trials, of this line alone: not corrected for the family, and decides "
+           "nothing",
+    "wilcoxon_p": "p of Wilcoxon's signed ranks over sources, without the luck of trials, likewise of this line alone",
+    "bootstrap_low": "lower end of the bootstrap interval (BCa) over sources", "bootstrap_high": "its upper end",
+    "median": "median over sources", "hodges_lehmann": "Hodges and Lehmann's estimate over sources",
+    "hodges_lehmann_low": "lower end of its interval", "hodges_lehmann_high": "its upper end",
     "wins": "share of the sources on which the method is better, of those that differ",
-    "wins_low": "lower end of its interval",
-    "wins_high": "its upper end",
-    "sources_below": "sources with less of the metric than the baseline",
-    "sources_above": "sources with more",
-    "sources_equal": "sources with as much",
-    "ties": "pairs that differ by rounding alone",
+    "wins_low": "lower end of its interval", "wins_high": "its upper end",
+    "sources_below": "sources with less of the metric than the baseline", "sources_above": "sources with more",
+    "sources_equal": "sources with as much", "ties": "pairs that differ by rounding alone",
     "noise": "pairs in which neither is above its rounding, which do not count",
     "exact": "pairs in which the method is exact but for rounding, which do not count",
-    "exact_baseline": "pairs in which the baseline is",
-    "missing": "pairs in which the method has no result",
+    "exact_baseline": "pairs in which the baseline is", "missing": "pairs in which the method has no result",
     "missing_baseline": "pairs in which the baseline has none",
-    "skipped": "of the missing: those that the method refused",
-    "skipped_baseline": "those that the baseline refused",
-    "neither": "pairs in which neither has a result",
-    "infinite": "heads whose ratio is 0 or infinite",
+    "skipped": "of the missing: those that the method refused", "skipped_baseline": "those that the baseline refused",
+    "neither": "pairs in which neither has a result", "infinite": "heads whose ratio is 0 or infinite",
     "icc": "how alike the heads of a source are; 0: not at all",
     "design_effect": "how much larger the variance of the mean is for that",
     "effective": "how many independent heads the heads are worth",
-    "sd": "standard deviation over sources, of a ratio on logarithms",
-    "se": "standard error of the mean, likewise",
-    "se_trials": "the part of it that is the luck of trials",
-    "df": "degrees of freedom of the interval",
-    "wilcoxon_w": "Wilcoxon's statistic",
-    "sign_p": "p of the sign test over sources",
-    "equivalence_p": "p of two one-sided t tests for a ratio within the margin",
+    "sd": "standard deviation over sources, of a ratio on logarithms", "se": "standard error of the mean, likewise",
+    "se_trials": "the part of it that is the luck of trials", "df": "degrees of freedom of the interval",
+    "wilcoxon_w": "Wilcoxon's statistic", "sign_p": "p of the sign test over sources",
     "more_sources": "about how many more sources would decide; empty: it is decided, or they would not",
 }
-# Those that are shown unless all are wanted, as many as a notebook shows whole: before the settings and behind them; and
-# settings that a whole run has, and no line.
+# Those that are shown unless all are wanted, as many as a notebook shows whole: before the settings and behind them;
+# and settings that a whole run has, and no line.
 _BEFORE = ("method", "baseline", "metric", "model")
-_BEHIND = ("input", "ratio", "difference", "low", "high", "verdict", "why", "heads_differ", "disturbed", "sources", "t_p", "t_holm_p")
+_BEHIND = ("input", "ratio", "difference", "joint_low", "joint_high", "family", "verdict", "why", "heads_differ",
+           "disturbed", "sources", "t_p")
 _OF_RUN = ("rows", "engine", "precision", "cold", "quality", "quality_rows")
 
 
@@ -111,18 +96,19 @@ def _remove(folder, process):
 class Run:
     """The results of a run in a folder.
 
-    >>> run = nysbench.run(problems="gaussian(n=24, d=4)", strategies=["uniform", "kmeans"], cores="svd", landmarks=4, trials=8,
-    ...                    progress=False)
+    >>> run = nysbench.run(problems="gaussian(n=24, d=4)", strategies=["uniform", "kmeans"], cores="svd",
+    ...                    landmarks=4, trials=8, progress=False)
     >>> len(nysbench.Run(run.folder).compare())
     1
 
-    folder: where they are. notes: what was chosen for the user, in sentences. plugins: shared objects to load; reading a
-    folder loads none that it names.
+    folder: where they are. notes: what was chosen for the user, in sentences. plugins: shared objects to load; reading
+    a folder loads none that it names.
     """
 
     def __init__(self, folder: str | os.PathLike, notes: Sequence[str] = (), kept: Any = None,
                  plugins: Sequence[str | os.PathLike] = ()):
-        """folder: of a run, also of one that the program has made. kept: what removes it when nobody has this object."""
+        """folder: of a run, also of one that the program has made. kept: what removes it when nobody has this
+        object."""
         self.folder, self.notes, self._kept = Path(folder), list(notes), kept
         self.plugins = [os.fspath(plugin) for plugin in plugins]
 
@@ -149,26 +135,28 @@ class Run:
 
     @property
     def rows(self) -> Table | dict[str, np.ndarray]:
-        """Everything that was measured: a pandas.DataFrame, or without pandas a dict of arrays, as nysbench.row_arrays."""
+        """Everything that was measured: a pandas.DataFrame, or without pandas a dict of arrays, as
+        nysbench.row_arrays."""
         try:
             return rows(self.folder, plugins=self.plugins)
         except ImportError:
             return row_arrays(self.folder, plugins=self.plugins)
 
     def compare(self, baseline: str | None = None, *, by: str | None = None, metric: str | None = None,
-                where: Mapping[str, Any] | None = None, pool: str | None = None, by_model: bool = False, full: bool = False,
-                **choices: Any) -> Table:
+                where: Mapping[str, Any] | None = None, pool: str | None = None, by_model: bool = False,
+                full: bool = False, **choices: Any) -> Table:
         """Each method against a baseline, with 95 % intervals over sources and verdicts: one line for each setting.
 
         baseline: a name, spec or label; None: the run's; "all": each pair. by: the column that is compared, such as
-            "core"; None: the strategy. metric: a column such as "output_error"; None: the study's first. where: {column:
-            value}. pool: a column over which is averaged, such as "landmarks".
-        by_model: lines of each model too. full: all columns that there are. choices: other options of `nysbench compare`,
-            such as confounded="pairing", failures="worst" or margin=1.05.
+            "core"; None: the strategy. metric: a column such as "output_error"; None: the study's first. where:
+            {column: value}. pool: a column over which is averaged, such as "landmarks".
+        by_model: lines of each model too. full: all columns that there are. choices: other options of `nysbench
+            compare`, such as confounded="pairing", failures="worst" or margin=1.05.
 
-        The columns are the same whatever the data: method, baseline, metric, model, all settings in which lines may differ,
-        the answer with its p-values, and in `why` the reason of a line without a verdict. Returns a DataFrame, whose `attrs`
-        have units and meanings, or a list of dicts without pandas.
+        The columns are the same whatever the data: method, baseline, metric, model, all settings in which lines may
+        differ, the answer, in `why` the reason of a line without a verdict, and in `t_p` the p of the line alone, which
+        is not corrected and decides nothing. Returns a DataFrame, whose `attrs` have units and meanings, or a list of
+        dicts without pandas.
         """
         options = _options(baseline=baseline, by=by, metric=metric, where=where, pool=pool, **choices)
         lines = self._ask("compare", *options)
@@ -176,8 +164,9 @@ class Run:
             lines = [line for line in lines if line["model"] == "all"]
         frame = frame_of(lines if flag("full", full) else self._short(lines), _meanings(lines))
         measured = lines and "difference" in lines[0] and unit(lines[0]["metric"])
+        shown = ("difference", "low", "high", "joint_low", "joint_high", "median")
         if measured and frame is not lines:
-            frame.attrs["units"].update({name: measured for name in ("difference", "low", "high", "median") if name in frame})
+            frame.attrs["units"].update({name: measured for name in shown if name in frame})
         return frame
 
     def tables(self) -> str:
@@ -203,18 +192,19 @@ class Run:
         return path
 
     def plot(self, kind: str = "ratio", **choices: Any) -> Plot:
-        """A figure of the program (nysbench.names("figure")), as a Plot: of Axes where matplotlib is installed and knows this
-        kind, else of gnuplot's SVG.
+        """A figure of the program (nysbench.names("figure")), as a Plot: of Axes where matplotlib is installed and
+        knows this kind, else of gnuplot's SVG.
 
-        choices: where={column: value}, strategies and cores (lists of names, specs or labels, with the baseline where the
-        figure is of ratios), m; dots="hide" for ratios without a dot for each head.
+        choices: where={column: value}, strategies and cores (lists of names, specs or labels, with the baseline where
+        the figure is of ratios), m; dots="hide" for ratios without a dot for each head.
         """
         lists = {name: ", ".join(map(str, choices.pop(name))) for name in ("strategies", "cores")
                  if isinstance(choices.get(name), (list, tuple))}
         return Plot(self, kind, _options(**choices, **lists))
 
     def to_latex(self, path: str | os.PathLike, table: str | None = None, **choices: Any) -> None:
-        """Writes a table for LaTeX (booktabs, siunitx): the comparison, with the arguments of `compare`, or a named one."""
+        """Writes a table for LaTeX (booktabs, siunitx): the comparison, with the arguments of `compare`, or a named
+        one."""
         options = _options(**choices)
         text = self._call("compare" if table is None else "table", *([] if table is None else [table]), "-f", "latex",
                    *options)
@@ -236,21 +226,24 @@ class Run:
         return ""
 
     def _compared(self, form):
-        """The comparison of strategies, or of cores where there is one strategy alone; else the list of tables."""
+        """The comparison of strategies, or of cores where there is one strategy alone; else the first table."""
         for options in ([], ["--by=core"]):
             try:
-                return self._call("compare", *options, "-f", form)
+                if any(line["verdict"] != "exact" for line in self._ask("compare", *options)):
+                    return self._call("compare", *options, "-f", form)
             except ArgumentError:  # there is nothing to compare
                 continue
-        return self._call("table", "-f", form)
+        return self._call("table", self._ask("table")[0]["table"], "-f", form)
 
     def _short(self, lines):
-        """The columns that most want, with labels: settings stand behind the model."""
+        """The columns that most want, with labels: settings stand behind the model, the pairing among them, which is
+        empty where lines have none."""
         labels = self._labels() if lines else {}
         names = list(lines[0]) if lines else []
         settings = [name for name in names if name not in _MEANINGS and name not in _OF_RUN]
-        kept = [name for name in [*_BEFORE, *settings, *_BEHIND] if name in names]
-        return [{name: labels.get(line[name], line[name]) for name in kept} for line in lines]
+        settings += [] if "pairing" in settings else ["pairing"]
+        kept = [name for name in [*_BEFORE, *settings, *_BEHIND] if name in names or name in settings]
+        return [{name: labels.get(line.get(name), line.get(name)) for name in kept} for line in lines]
 
     def _labels(self):
         """The label of each component, by its spec with all options."""
@@ -272,9 +265,13 @@ class Run:
 
 
 def _meanings(lines):
-    """What the columns of a comparison say: its own, and settings, before which `setting_` stands where a name is taken."""
+    """What the columns of a comparison say: its own, and settings, before which `setting_` stands where a name is
+    taken."""
     described = described_columns()
-    of_setting = {name: described.get(name.removeprefix("setting_")) for name in (lines[0] if lines else ())}
+    of_setting = {
+        name: described.get(name.removeprefix("setting_"))
+        for name in [*(lines[0] if lines else ()), "pairing"]
+    }
     return {**{name: meaning for name, meaning in of_setting.items() if meaning}, **_MEANINGS}
 
 
@@ -312,3 +309,120 @@ def _text(value):
     if isinstance(value, (list, tuple, range)):
         return f"[{', '.join(_item(str(item)) for item in value)}]"
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def row_arrays(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] = ()) -> dict[str, np.ndarray]:
+    """The rows of a run's folder: a dict of NumPy arrays by column, in the order of `nysbench export`, which reads
+    them.
+
+    >>> run = nysbench.run(problems="gaussian(n=24, d=4)", strategies="kmeans", cores="svd", landmarks=4,
+    ...                    trials=2, progress=False)
+    >>> nysbench.row_arrays(run.folder)["landmarks"].tolist()
+    [4, 4]
+
+    A column of numbers is int64, or float64 if it has fractions or empty cells, which are NaN; a column of texts has
+    the dtype object, and empty cells are None. A run without rows has no columns. plugins: shared objects that the run
+    was made with.
+
+    Raises FileError with the program's message. The program's warnings become Python warnings.
+    """
+    return _read(run, plugins)[0]
+
+
+def rows(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] = ()) -> pandas.DataFrame:
+    """The rows of a run's folder: a pandas.DataFrame.
+
+    >>> run = nysbench.run(problems="gaussian(n=24, d=4)", strategies="kmeans", cores="svd", landmarks=4,
+    ...                    trials=2, progress=False)
+    >>> len(nysbench.rows(run.folder).groupby("landmarks")["error"].median())
+    1
+
+    Texts are categories, but for `reason`, which is text; numbers are as row_arrays has them. In `attrs`: `run`, the
+    folder; `units`, by column ("s", "B", "1/s"), of those that have one; `meanings`, what each column says.
+
+    Raises ImportError without pandas (row_arrays needs NumPy alone), else what row_arrays raises.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("nysbench.rows needs pandas: pip install pandas; nysbench.row_arrays does not") from None
+    columns, described = _read(run, plugins)
+    frame = pandas.DataFrame({
+        name: pandas.Categorical(column) if column.dtype == object and name != "reason" else column
+        for name, column in columns.items()
+    })
+    frame.attrs = {
+        "run": os.fspath(run), **_attributes(columns, {name: meaning
+                                                       for name, (_, meaning) in described.items()})
+    }
+    return frame
+
+
+def frame_of(lines, meanings):
+    """A table of the program, a list of dicts, as a pandas.DataFrame whose attrs have units and meanings; without
+    pandas the list. An empty text is None, whatever the version of pandas."""
+    try:
+        import pandas
+    except ImportError:
+        return lines
+    frame = pandas.DataFrame(lines)
+    texts = [name for name in frame if any(isinstance(line[name], str) for line in lines)]
+    for name in texts:
+        frame[name] = pandas.Series([line[name] for line in lines], dtype=object)
+    frame.attrs = _attributes(frame.columns, meanings)
+    return frame
+
+
+def _attributes(columns, meanings):
+    return {"units": {name: unit(name) for name in columns if unit(name)},
+            "meanings": {name: meanings[name] for name in columns if name in meanings}}
+
+
+def unit(column):
+    """By the end of its name; None: it has none."""
+    ends = {"gflops_per_s": "1e9/s", "_per_s": "1/s", "_s": "s", "_bytes": "B"}
+    return next((unit for end, unit in ends.items() if column.endswith(end)), None)
+
+
+def _read(run, plugins):
+    """Arrays by column, and what is said of each column; nothing of a run without rows."""
+    options = [word for plugin in plugins for word in ("--plugin", os.fspath(plugin))]
+    rows = json.loads(ask("export", os.fspath(run), "--format", "json", *options))
+    if not rows:
+        return {}, {}
+    described = _described(list(rows[0]), options)
+    return {name: _array([row[name]
+                          for row in rows], described[name][0] in ("time", "measure"))
+            for name in rows[0]}, described
+
+
+def _described(columns, options):
+    """By column of the study that has these: its kind (identifying, time, measure or none) and its meaning."""
+    for study in _studies(*options):
+        if [name for name, *_ in study] == columns:
+            return {name: (kind, meaning) for name, kind, meaning in study}
+    raise InternalError(f"the program describes no study with the columns {', '.join(columns)}")
+
+
+def _studies(*options):
+    """For each study its columns: name, kind and meaning."""
+    for study in ask("describe", "--markdown", "columns", *options).split("\n## "):
+        found = re.findall(r"^\| `(\w+)` \| (\w*) *[^|]*\| (.*) \|$", study, re.M)
+        yield [(name, kind, re.sub(r"\\(.)", r"\1", meaning)) for name, kind, meaning in found]
+
+
+@functools.lru_cache(maxsize=None)
+def described_columns():
+    """What each column means, in the first study that has it."""
+    return {name: meaning for study in reversed(list(_studies())) for name, _, meaning in study}
+
+
+def _array(values, numbers):
+    """Without one number, a column is of numbers if it is known to be; infinite ones are texts in JSON."""
+    texts = [value for value in values if isinstance(value, str)]
+    real = numbers or any(isinstance(value, (int, float)) for value in values)
+    if not real or any(text not in ("inf", "-inf") for text in texts):
+        return np.array(values, dtype=object)
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64)
+    return np.array([np.nan if value is None else float(value) for value in values])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """usage: python3 -m nysbench.serve FILE.py [FUNCTION] [NAME=VALUE ...]
 
-Serves the picks of a strategy in Python, the cores of a function of F, A or B, or the outputs of a function of q, k and v, for
-command(run="...", serve=true).
-FUNCTION may be left out where the file has only one strategy. A VALUE is a number, true, false or a text. What the function prints goes to standard error, the
-end of which stands in the reason of a failed row. Needs only NumPy.
+Serves the picks of a strategy in Python, the cores of a function of F, A or B, or the outputs of a function of q, k and
+v, for command(run="...", serve=true). FUNCTION may be left out where the file has only one strategy. A VALUE is a
+number, true, false or a text. What the function prints goes to standard error, the end of which stands in the reason of
+a failed row. Needs only NumPy.
 
 docs/plugins.md has the protocol, for servers in other languages.
 """
@@ -16,8 +16,8 @@ import traceback
 
 import numpy as np
 
-from ._attention_function import attend_arrays
-from ._strategy import REQUIRED, Groups, Mistake, Strategy, article, method
+from ._functions import (REQUIRED, Groups, Mistake, NotFinite, Strategy, array_of, article, attend_arrays, came, method,
+                         without_exit)
 
 VERSION = 1  # of the protocol
 
@@ -34,7 +34,7 @@ def load(path):
     module = type(sys)("__served__")
     module.__file__ = path
     sys.modules[module.__name__] = module
-    with open(path, "rb") as source:
+    with open(path, "rb") as source, without_exit():
         exec(compile(source.read(), path, "exec"), vars(module))
     return vars(module)
 
@@ -42,7 +42,14 @@ def load(path):
 def load_copy(path):
     """The function of a file that cloudpickle has written."""
     with open(path, "rb") as file:
-        return method(pickle.load(file))
+        try:
+            copied = pickle.load(file)
+        except Exception as error:  # whatever the function's modules raise
+            raise Mistake(
+                f"{path}: the copy of a function cannot be read: {line_of(error)}; if another version of nysbench, "
+                "of Python "
+                "or of a package has written it, call nysbench.run again in a session that has the function") from None
+    return method(copied)
 
 
 def find(names, wanted, path):
@@ -58,8 +65,9 @@ def find(names, wanted, path):
     found = {id(value): (name, value) for name, value in names.items() if isinstance(value, Strategy)}
     if len(found) != 1:
         known = ", ".join(name for name, _ in found.values())
-        raise Mistake(f"{path} has several strategies: name one after the file ({known})" if known else
-                      f"{path} has no function marked @nysbench.strategy, @nysbench.core or @nysbench.attention_function")
+        raise Mistake(
+            f"{path} has several marked functions: name one after the file ({known})" if known else
+            f"{path} has no function marked @nysbench.strategy, @nysbench.core or @nysbench.attention_function")
     return next(iter(found.values()))[1]
 
 
@@ -100,8 +108,11 @@ def options_of(strategy, words):
 
 
 def given(request, read):
-    """The values of _strategy.GIVEN, or of TO_CORES, for a request; read: an array by its name."""
-    values = {"rng": np.random.default_rng(request["seed"]), **{name: request[name] for name in ("m", "n", "seed", "causal")}}
+    """The values of _functions.GIVEN, or of TO_CORES, for a request; read: an array by its name."""
+    values = {
+        "rng": np.random.default_rng(request["seed"]), **{name: request[name]
+                                                          for name in ("m", "n", "seed", "causal")}
+    }
     if request.get("do") == "core":
         return {**values, **{name: read(name) for name in "FAB"}}
     side = request["side"]
@@ -126,19 +137,21 @@ def read_from(folder):
     return read
 
 
-def array_of(result, request, alone):
-    """What is to be saved: integers or floats, of a shape that is allowed. What they are, nysbench checks.
+def picks_of(result, request, alone):
+    """What is to be saved: integers or floats, of a shape and with values that are allowed.
 
     alone: they serve both sides of the pairing `both`, which points cannot.
     """
     groups = isinstance(result, Groups)
     if groups:
         result = result.labels
-    array = np.asarray(result)
+    array = array_of(result)
     if array.dtype.kind not in "iuf":
-        raise Mistake(f"returned {type(result).__name__} ({array.dtype}); expected integers, floats or nysbench.Groups")
+        raise Mistake(f"returned {came(result)}; expected integers, floats or nysbench.Groups")
     check_shape(array, groups, request, alone)
-    return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+    array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+    (check_points if array.dtype.kind == "f" else check_groups if groups else check_tokens)(array, request)
+    return array
 
 
 def check_shape(array, groups, request, alone):
@@ -154,6 +167,39 @@ def check_shape(array, groups, request, alone):
                   f"allowed are {expected}")
 
 
+def check_points(points, _):
+    if not np.isfinite(points).all():
+        row, column = np.argwhere(~np.isfinite(points))[0]
+        raise NotFinite(
+            f"returned points that are not finite: coordinate {column} of landmark {row} is {points[row, column]}")
+
+
+def check_tokens(tokens, request):
+    wrong = np.flatnonzero((tokens < 0) | (tokens >= request["n"]))
+    if len(wrong):
+        raise Mistake(
+            f"returned landmark {wrong[0]} as token {tokens[wrong[0]]}; allowed are tokens from 0 to {request['n'] - 1}"
+        )
+    order = np.argsort(tokens, kind="stable")
+    again = np.flatnonzero(np.diff(tokens[order]) == 0)
+    if len(again):
+        first, second = order[again[0]], order[again[0] + 1]
+        raise Mistake(
+            f"returned token {tokens[first]} twice, as landmarks {first} and {second}; each landmark needs a token of "
+            "its own"
+        )
+
+
+def check_groups(labels, request):
+    wrong = np.flatnonzero((labels < 0) | (labels >= request["m"]))
+    if len(wrong):
+        raise Mistake(
+            f"returned token {wrong[0]} in group {labels[wrong[0]]}; allowed are groups from 0 to {request['m'] - 1}")
+    empty = np.flatnonzero(np.bincount(labels, minlength=request["m"]) == 0)
+    if len(empty):
+        raise Mistake(f"returned groups of which {empty[0]} is empty; each of the {request['m']} groups needs a token")
+
+
 def results_of(result, request):
     """"picks" or "groups", and an array for each side: two with the pairing `both`, unless the first serves both."""
     both = request["side"] == "both"
@@ -162,7 +208,7 @@ def results_of(result, request):
     kinds = {isinstance(one, Groups) for one in results}
     if len(kinds) > 1:
         raise Mistake("returned groups of one side and picks of the other")
-    return "groups" if kinds.pop() else "picks", [array_of(one, request, both and not two) for one in results]
+    return "groups" if kinds.pop() else "picks", [picks_of(one, request, both and not two) for one in results]
 
 
 def leave(result, request):
@@ -175,9 +221,10 @@ def leave(result, request):
 
 def leave_outputs(found, options, request):
     """Writes an attention's outputs into the request's folder; the answer."""
-    arrays = [np.load(os.path.join(request["folder"], name + ".npy")) for name in "qkv"]
-    outputs, seconds, device = attend_arrays(found, *arrays, causal=request["causal"], seed=request["seed"], options=options,
-                                             timed=request["timed"] == "true")
+    # Mapped, which costs no copy, and copied on writing: PyTorch takes no array that is read-only.
+    arrays = [np.asarray(np.load(os.path.join(request["folder"], name + ".npy"), mmap_mode="c")) for name in "qkv"]
+    outputs, seconds, device = attend_arrays(found, *arrays, causal=request["causal"], seed=request["seed"],
+                                             options=options, timed=request["timed"] == "true")
     np.save(os.path.join(request["folder"], "out.npy"), outputs)
     said = {"seconds": seconds, "device": device}
     return {"done": "attention", **{name: value for name, value in said.items() if value is not None}}
@@ -191,10 +238,9 @@ def results_left(folder):
 
 def core_of(result, m):
     """X (m, m), float64."""
-    array = np.asarray(result)
+    array = array_of(result)
     if array.dtype.kind not in "iuf" or array.shape != (m, m):
-        raise Mistake(f"returned {type(result).__name__} ({array.dtype}) of shape {array.shape}; expected "
-                      f"real numbers of shape ({m}, {m})")
+        raise Mistake(f"returned {came(result)}; expected real numbers of shape ({m}, {m})")
     return array.astype(np.float64)
 
 
@@ -235,22 +281,33 @@ def check_given(strategy, values, side):
                       f"{' and '.join(there)} alone")
 
 
+def done(strategy, options, request):
+    """Leaves what the function makes of a request in its folder; the answer."""
+    kind = request.get("do", "strategy")
+    if strategy.kind != kind:
+        raise Mistake(f"it is {article(strategy.kind)}, but is used as {article(kind)}")
+    if strategy.kind == "attention":
+        return leave_outputs(strategy, options, request)
+    values = given(request, read_from(request["folder"]))
+    if strategy.kind == "core":
+        np.save(os.path.join(request["folder"], "X.npy"), core_of(strategy.pick(values, options), request["m"]))
+        return {"done": "core"}
+    check_given(strategy, values, request["side"])
+    return {"done": leave(strategy.pick(values, options), request)}
+
+
+def greeting(name):
+    """What a server says when it can answer; name: what messages call it."""
+    longest = 80
+    return {"ready": VERSION, "name": printable(name).encode()[:longest].decode(errors="ignore")}
+
+
 def answer(strategy, options, request, path):
     """What the function makes of a request, or why it made nothing."""
     try:
-        kind = request.get("do", "strategy")
-        if strategy.kind != kind:
-            raise Mistake(f"it is {article(strategy.kind)}, but is used as {article(kind)}")
-        if strategy.kind == "attention":
-            return leave_outputs(strategy, options, request)
-        values = given(request, read_from(request["folder"]))
-        if strategy.kind == "core":
-            np.save(os.path.join(request["folder"], "X.npy"), core_of(strategy.pick(values, options), request["m"]))
-            return {"done": "core"}
-        check_given(strategy, values, request["side"])
-        return {"done": leave(strategy.pick(values, options), request)}
+        return done(strategy, options, request)
     except Exception as error:
-        return {"error": f"{strategy.__name__}: {told(error, path)}"}
+        return {"error": told(error, path)}
 
 
 def take_streams():
@@ -284,7 +341,7 @@ def main(words):
     except Exception as error:  # the user's file may raise anything
         print(f"nysbench.serve: {told(error, path)}", file=sys.stderr)
         return 2
-    say(answers, {"ready": VERSION})
+    say(answers, greeting(strategy.__name__))
     for line in questions:
         say(answers, answer(strategy, options, json.loads(line), path))
     return 0

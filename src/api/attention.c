@@ -89,10 +89,11 @@ const char *nysbench_attention_message(const nysbench_attention *attention)
 static nb_status check_outputs(const nysbench_attention *a, const nb_layer *layer, const nb_scalar *out, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
-    size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
+    const char *where;
     NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", a->choice.label, a->passed.refusal);
     NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", a->choice.label, a->passed.diverged);
-    NB_REQUIRE(ctx, nb_scalars_finite(count, out), NB_ENUMERIC, "%s: outputs are not finite", a->choice.label);
+    NB_TRY(ctx, nb_layer_find_odd(s, out, &where, ctx));
+    NB_REQUIRE(ctx, !where, NB_ENUMERIC, "%s: outputs are not finite: %s", a->choice.label, where);
     return NB_OK;
 }
 

@@ -28,9 +28,29 @@ static bool is_output(const nb_registry *registry)
     return registry == &nb_figures || registry == &nb_tables;
 }
 
+/* The text behind `before`, which is padded on its left or, if it takes more than `indent` columns, has a line of its
+ * own. */
 static void fill(FILE *out, const char *before, int indent, const char *text)
 {
-    nb_text_fill(out, before, indent, WIDTH, text);
+    int gap = indent - nb_text_columns(before);
+    if (gap < 0)
+        fprintf(out, "%s\n%*s", before, indent, "");
+    else
+        fprintf(out, "%*s%s", gap, "", before);
+    nb_text_wrap(out, indent, indent, WIDTH, text);
+    fputc('\n', out);
+}
+
+/* Makes one blank of each end of a line and what the next one is set in by. */
+static void join_lines(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from;) {
+        bool end = *from == '\n';
+        *to++ = end ? ' ' : *from;
+        from += end ? 1 + strspn(from + 1, " \n") : 1;
+    }
+    *to = '\0';
 }
 
 /* Returns where the next paragraph of an explanation begins: at an item of a list, a line with two blanks and a dash,
@@ -46,10 +66,11 @@ static const char *next_part(const char *part)
 static nb_status explain(FILE *out, const char *text, nb_ctx *ctx)
 {
     for (const char *next; text; text = next) {
-        const char *part;
+        char *part;
         bool item = *text == ' ';
         next = next_part(text);
         NB_NEED(part, nb_format(ctx, "%.*s", (int)(next ? (size_t)(next - text) : strlen(text)), text));
+        join_lines(part);
         fill(out, item ? "  - " : "", item ? 4 : 0, item ? part + 4 : part);
     }
     return NB_OK;

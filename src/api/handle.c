@@ -18,7 +18,7 @@ _Static_assert((int)NYSBENCH_OK == (int)NB_OK && (int)NYSBENCH_EINVAL == (int)NB
                "a status is the same number inside and outside");
 
 /* The library's, for all arguments and components; no program's. */
-static const nb_host library = {.prefix = ""};
+static const nb_host library = {.processes = false};
 
 /* Process-wide settings of OpenBLAS and GSL: the first of several running calls changes them, the last one restores
  * them. */
@@ -92,6 +92,7 @@ void nb_call_begin(nysbench *h, bool keep)
     nb_ctx_release(h->results, keep ? h->kept : 0);
     h->warning = NULL;
     h->at_work = false;
+    h->field = NULL;
     if (keep) return;
     h->kept = 0;
     h->row_count = 0;

@@ -19,12 +19,9 @@ typedef struct {
     const char *name;
 } nb_given;
 
-/* The command line sets this before it calls the library like any other program. Messages then quote the texts of its
- * options in place of the request's numbers. */
+/* The command line may do this, other programs that call the library may not. */
 typedef struct {
-    const char *prefix; /* "--", put before the names of arguments in messages */
-    bool processes;     /* components may start some */
-    const char *seed, *trial, *landmarks, *causal;
+    bool processes; /* components may start some */
     /* Called when the head's shape is known, before strategy and landmarks are read; NULL: no call. Where `given` is
      * not NULL it may set landmarks to use in their place, with a name. */
     nb_status (*seen)(void *self, const nb_problem_shape *shape, nb_given *given, nb_ctx *ctx);
@@ -38,7 +35,8 @@ struct nysbench {
     const nb_host *host;
     locale_t locale; /* the caller's */
     const char *warning;
-    bool at_work; /* the request has been checked: a failure from now on is one of the computation */
+    bool at_work;      /* the request has been checked: a failure from now on is one of the computation */
+    const char *field; /* of the request, with which the message of a failure begins; NULL: with none */
 
     /* The last nysbench_select has used these. */
     const char *strategy;

@@ -7,6 +7,7 @@
 #include "base/builder.h"
 #include "calls/early.h"
 #include "components/registry.h"
+#include "config/config_study.h"
 #include "cores/core.h"
 #include "run/plan.h"
 #include "studies/error/runner.h"
@@ -75,8 +76,8 @@ static nb_status read_metrics(nb_one_head *one, nb_ctx *ctx)
     for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
         const nb_column *column = nb_column_find(nb_error_columns, name);
         NB_NEED(hint, nb_hint(name, known, ctx));
-        NB_REQUIRE(ctx, strcmp(name, "all") == 0 || (column && column->measure), NB_EINVAL,
-                   "%smetrics: '%s' is unknown%s", one->host->prefix, name, hint);
+        if (strcmp(name, "all") != 0 && !(column && column->measure))
+            return nb_one_head_refuse(one, "metrics", ctx, ": '%s' is unknown%s", name, hint);
         one->config.wanted |= column ? column->wanted : NB_WANT_ALL;
     }
     return NB_OK;
@@ -91,20 +92,19 @@ static bool needs_options(const nb_component *c)
 
 static nb_status read_cores(nb_one_head *one, nb_ctx *ctx)
 {
-    const char *key = *one->host->prefix ? "core" : "cores";
     const char *const *texts = one->request.cores;
     const nb_choices *cores = &one->config.lists[NB_ERROR_CORE].choices;
-    NB_REQUIRE(ctx, !texts || texts[0], NB_EINVAL, "%s%s: expected at least one", one->host->prefix, key);
-    for (int i = 0; texts && texts[i]; i++) NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, key, texts[i], ctx));
+    if (texts && !texts[0]) return nb_one_head_refuse(one, "cores", ctx, ": expected at least one");
+    for (int i = 0; texts && texts[i]; i++) NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, "cores", texts[i], ctx));
     for (const nb_entry *e = nb_cores.entries; e->component && !texts; e++)
         if (!needs_options(e->component))
-            NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, key, e->component->name, ctx));
+            NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, "cores", e->component->name, ctx));
     for (int i = 0; i < cores->count; i++) {
-        if (!one->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(&cores->items[i], ctx));
+        if (!one->handle->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(&cores->items[i], ctx));
         NB_TRY(ctx, nb_core_check(&cores->items[i], ctx));
         NB_TRY(ctx, nb_core_ready(&cores->items[i], ctx));
     }
-    return one->config.study->complete(&one->config, ctx);
+    return nb_config_study_of(one->config.study)->complete(&one->config, ctx);
 }
 
 static nb_status make_plan(nysbench *handle, const nysbench_request *request, nb_one_head *one, nb_plan *plan,

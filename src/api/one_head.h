@@ -7,14 +7,18 @@
 #include "api/handle.h"
 
 typedef struct {
-    const nb_host *host;
+    nysbench *handle;
     nysbench_request request; /* of full size, whatever the caller's was */
     nb_config config;
     nb_problem_shape shape;
     int head, trial;
 } nb_one_head;
 
-/* Reads head, kernel, pairing, seed and trial. NB_EINVAL names the argument. */
+/* Fails because of a field of the request, with which the message begins. Returns NB_EINVAL. */
+nb_status nb_one_head_refuse(const nb_one_head *one, const char *field, nb_ctx *ctx, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Reads head, kernel, pairing, seed and trial. */
 nb_status nb_one_head_begin(nysbench *handle, const nysbench_request *request, nb_one_head *one, nb_ctx *ctx);
 
 /* Then reads strategy and landmarks. */
@@ -22,15 +26,13 @@ nb_status nb_one_head_strategy(nb_one_head *one, nb_ctx *ctx);
 
 const nb_choice *nb_one_head_choice(const nb_one_head *one, nb_error_axis axis); /* problem, kernel or strategy */
 
-/* Adds the choices of a spec, or of its lists, to those of an axis. Mistakes name the argument, with the host's prefix
- * before its key. */
-nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx);
+/* Adds the choices of a spec, or of its lists, to those of an axis. */
+nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *field, const char *text, nb_ctx *ctx);
 
 /* Sets an axis of words; NULL: to the default of an experiment without the key. */
-nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx);
+nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *field, const char *text, nb_ctx *ctx);
 
-/* Writes the problem spec of a head file: of one head, or of all (-1). causal is true, false or auto (NULL: auto).
- * NB_EINVAL for another word. */
-nb_status nb_head_spec(const char *file, int head, const char *causal, const char **spec, nb_ctx *ctx);
+/* Writes the problem spec of a head file: of one head, or of all (-1). causal: 1, 0 or -1, as in a request. */
+nb_status nb_head_spec(const char *file, int head, int causal, const char **spec, nb_ctx *ctx);
 
 #endif

@@ -3,7 +3,7 @@
 #include "api/handle.h"
 
 #include "base/files.h"
-#include "report/csv.h"
+#include "show/csv.h"
 
 static nb_status find_row(const nysbench *h, int row, const void *value, const nb_error_row **found)
 {

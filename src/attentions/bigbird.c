@@ -107,7 +107,7 @@ static int *drawn_for(const plan *p, const bigbird_state *state, int head, int b
     return state->drawn + ((size_t)(head % p->shape->heads) * (size_t)p->blocks + (size_t)block) * (size_t)p->random;
 }
 
-static void draw(const plan *p, const nb_pass *pass)
+static void draw_all_blocks(const plan *p, const nb_pass *pass)
 {
     const bigbird_state *state = pass->state;
     nb_stream stream = pass->stream;
@@ -122,7 +122,7 @@ static void draw(const plan *p, const nb_pass *pass)
 }
 
 /* Keys of the blocks start ... end - 1. */
-static void see(const plan *p, nb_softmax *softmax, const nb_layer_head *h, int start, int end)
+static void attend_blocks(const plan *p, nb_softmax *softmax, const nb_layer_head *h, int start, int end)
 {
     const nb_layer_shape *s = p->shape;
     size_t at = (size_t)before(p, start);
@@ -141,14 +141,14 @@ static void attend(void *self, int task, int thread)
     nb_softmax_begin(softmax, before(p, block + 1) - first, h.q + (size_t)first * (size_t)s->d,
                      h.out + (size_t)first * (size_t)s->dv);
     if (is_global(p, block)) {
-        see(p, softmax, &h, 0, p->blocks);
+        attend_blocks(p, softmax, &h, 0, p->blocks);
     } else {
         view v = view_of(p, block);
         const int *drawn = drawn_for(p, w->state, head, block);
-        see(p, softmax, &h, 0, p->start);
-        see(p, softmax, &h, v.start, v.end);
-        for (int i = 0; i < v.drawn; i++) see(p, softmax, &h, drawn[i], drawn[i] + 1);
-        see(p, softmax, &h, p->end, p->blocks);
+        attend_blocks(p, softmax, &h, 0, p->start);
+        attend_blocks(p, softmax, &h, v.start, v.end);
+        for (int i = 0; i < v.drawn; i++) attend_blocks(p, softmax, &h, drawn[i], drawn[i] + 1);
+        attend_blocks(p, softmax, &h, p->end, p->blocks);
     }
     nb_softmax_end(softmax, NULL);
 }
@@ -179,7 +179,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     work w = {.plan = plan_of(opts, &pass->layer->shape), .pass = pass, .state = pass->state};
     (void)ctx;
-    if (pass->index == 0) draw(&w.plan, pass);
+    if (pass->index == 0) draw_all_blocks(&w.plan, pass);
     nb_pass_part(pass, NB_PART_LANDMARKS);
     nb_team_run(pass->team, nb_layer_heads(w.plan.shape) * w.plan.blocks, attend, &w);
     nb_pass_part(pass, NB_PART_F);

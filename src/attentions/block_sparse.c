@@ -67,8 +67,10 @@ static part part_of(const plan *p, int number)
 static void find_mass(const plan *p, const part *t, const nb_layer_head *h, const room *r)
 {
     int keys = t->first + t->count, d = p->shape->d;
+    /* K Q_t'/sqrt d: a query is a column */
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, t->count, d, 1 / sqrt(d), h->k, d,
                    h->q + (size_t)t->first * (size_t)d, d, 0, r->weights, keys);
+    /* mass_b = sum over queries i and keys j of b of exp(logit_ij) / sum over j <= i of exp(logit_ij) */
     for (int b = 0; b < t->blocks; b++) r->mass[b] = 0;
     for (int i = 0; i < t->count; i++) {
         nb_scalar *column = r->weights + (size_t)i * (size_t)keys;
@@ -90,6 +92,7 @@ static void attend(void *self, int task, int thread)
     room *r = &((room *)w->pass->state)[thread];
     nb_mask mask = {.on = true, .before = NB_UNLIMITED, .query_at = t.first};
     find_mass(p, &t, &h, r);
+    /* One softmax over the sinks, the `top` blocks of most mass, and all keys from `near` on */
     nb_softmax_begin(&r->softmax, t.count, h.q + (size_t)t.first * d, h.out + (size_t)t.first * dv);
     nb_softmax_add(&r->softmax, t.sinks, h.k, h.v, &mask);
     for (int i = 0; i < nb_lesser(p->top, t.blocks); i++) {

@@ -150,7 +150,7 @@ static void take_strongest(const work *w, const room *r, int j)
 }
 
 /* Adds what some queries of group j give to its strongest keys. */
-static void divide(const work *w, room *r, int j, int count, const int *queries, const nb_layer_head *h)
+static void answer_strongest(const work *w, room *r, int j, int count, const int *queries, const nb_layer_head *h)
 {
     const nb_layer_shape *s = &w->pass->layer->shape;
     size_t dv = (size_t)s->dv;
@@ -177,7 +177,7 @@ static void answer(const work *w, room *r, int j, int number, const grouping *g,
         memcpy(r->v + i * dv, h->v + strongest[i] * dv, dv * sizeof *r->v);
     }
     for (int i = g->start[number]; w->o->top > 0 && i < end; i += NB_BLOCK_QUERIES)
-        divide(w, r, j, nb_lesser(end - i, NB_BLOCK_QUERIES), g->order + i, h);
+        answer_strongest(w, r, j, nb_lesser(end - i, NB_BLOCK_QUERIES), g->order + i, h);
 }
 
 static int tasks_of(const clustered_options *o)

@@ -75,7 +75,7 @@ static nb_status open_question(call *c, nb_ctx *ctx)
 }
 
 /* Those of one input: x is the batch's. */
-static nb_status add(call *c, const char *name, int input, int heads, int d, const nb_scalar *x, nb_ctx *ctx)
+static nb_status add_input(call *c, const char *name, int input, int heads, int d, const nb_scalar *x, nb_ctx *ctx)
 {
     int n = c->pass->layer->shape.n;
     size_t each = (size_t)heads * (size_t)n * (size_t)d;
@@ -87,9 +87,9 @@ static nb_status add_all(call *c, int input, nb_ctx *ctx)
 {
     const nb_layer *l = c->pass->layer;
     const nb_layer_shape *s = &l->shape;
-    NB_TRY(ctx, add(c, "q.npy", input, s->heads, s->d, l->q, ctx));
-    NB_TRY(ctx, add(c, "k.npy", input, s->key_heads, s->d, l->k, ctx));
-    return add(c, "v.npy", input, s->key_heads, s->dv, l->v, ctx);
+    NB_TRY(ctx, add_input(c, "q.npy", input, s->heads, s->d, l->q, ctx));
+    NB_TRY(ctx, add_input(c, "k.npy", input, s->key_heads, s->d, l->k, ctx));
+    return add_input(c, "v.npy", input, s->key_heads, s->dv, l->v, ctx);
 }
 
 static nb_status read_outputs(const call *c, const char *path, int input, nb_ctx *ctx)
@@ -133,7 +133,7 @@ static nb_status take_time(const call *c, double call_s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status ask(call *c, int input, nb_ctx *ctx)
+static nb_status ask_outputs(call *c, int input, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, open_question(c, ctx));
@@ -142,7 +142,7 @@ static nb_status ask(call *c, int input, nb_ctx *ctx)
     NB_TRY(ctx, nb_question_ask(&c->question, ctx));
     NB_TRY(ctx, take_time(c, nb_clock_s() - start_s - c->question.spared_s, ctx));
     NB_TRY(ctx, nb_question_find(&c->question, "out.npy", &path, ctx));
-    NB_REQUIRE(ctx, path, NB_EIO, "%s: left no out.npy%s", c->o->program.run, c->question.said);
+    NB_REQUIRE(ctx, path, NB_EIO, "%s: left no out.npy%s", c->question.who, c->question.said);
     return nb_question_read(&c->question, read_outputs(c, path, input, ctx), ctx);
 }
 
@@ -152,7 +152,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     if (!c.o->program.deterministic) c.seed = nb_attention_seed(((state *)pass->state)->rng, pass->stream);
     pass->seconds = 0;
     for (int input = 0; input < pass->layer->shape.batch; input++) {
-        nb_status status = ask(&c, input, ctx);
+        nb_status status = ask_outputs(&c, input, ctx);
         NB_TRY(ctx, nb_question_end(&c.question, status, ctx));
         nb_ctx_release(ctx, c.question.mark); /* and the folder */
     }

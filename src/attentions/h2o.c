@@ -39,12 +39,12 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
             place = find_lightest(heavy, received);
             if (heavy == 0 || !(own > received[place])) continue;
         }
-        nb_slots_put(rule, slots, i, slots->sinks + place);
+        nb_slots_fill(rule, slots, i, slots->sinks + place);
         received[place] = own;
     }
 }
 
-static void receive(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums)
+static void note_weights(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums)
 {
     (void)rule;
     nb_scalar_add((size_t)(slots->count - slots->sinks), 1, sums + slots->sinks, slots->own);
@@ -69,7 +69,7 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
                           .own_bytes = (size_t)heavy * sizeof(nb_scalar),
                           .admit = admit,
                           .step = step,
-                          .receive = receive};
+                          .note_weights = note_weights};
 }
 
 NB_SLOTS_FUNCTIONS(rule_of)

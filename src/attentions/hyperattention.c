@@ -69,7 +69,7 @@ static int key_heads(const nb_layer_shape *s)
 }
 
 /* `count` of the places from ... from + size - 1, ascending (Knuth's algorithm S). */
-static void choose(gsl_rng *rng, int from, int size, int count, int *out)
+static void choose_places(gsl_rng *rng, int from, int size, int count, int *out)
 {
     for (int i = 0, left = count; left > 0; i++)
         if ((double)(size - i) * gsl_rng_uniform(rng) < left) out[count - left--] = from + i;
@@ -77,7 +77,7 @@ static void choose(gsl_rng *rng, int from, int size, int count, int *out)
 
 /* Draws a sample of keys; in the last block it takes as many places as are its share, so that the work depends on no
  * draw. */
-static void draw(const plan *p, const nb_pass *pass)
+static void draw_planes(const plan *p, const nb_pass *pass)
 {
     const hyper_state *state = pass->state;
     int before = p->shape->n - p->last, rest = p->sample - p->last_sample;
@@ -86,8 +86,8 @@ static void draw(const plan *p, const nb_pass *pass)
     nb_random_seed(state->rng, &stream);
     for (int i = 0; i < p->shape->d * p->bits; i++)
         state->planes[i] = (nb_scalar)gsl_ran_gaussian_ziggurat(state->rng, 1);
-    choose(state->rng, 0, before, rest, state->sampled);
-    choose(state->rng, before, p->last, p->last_sample, state->sampled + rest);
+    choose_places(state->rng, 0, before, rest, state->sampled);
+    choose_places(state->rng, before, p->last, p->last_sample, state->sampled + rest);
     for (int b = 0, i = 0; b <= p->blocks; b++) {
         while (i < p->sample && state->sampled[i] / p->block < b) i++;
         state->first[b] = i;
@@ -117,7 +117,7 @@ static void hash(const work *w, const nb_scalar *x, nb_scalar *sides, int *codes
 }
 
 /* order (n) <- tokens by their codes, those of one code in their own order. */
-static void sort(int n, int bits, const int *codes, int *counts, int *order)
+static void sort_by_code(int n, int bits, const int *codes, int *counts, int *order)
 {
     int codes_count = 1 << bits;
     memset(counts, 0, (size_t)codes_count * sizeof *counts);
@@ -143,7 +143,7 @@ static void sort_points(void *self, int task, int thread)
     const nb_scalar *x = (keys ? w->pass->layer->k : w->pass->layer->q) + head * d * n;
     int *order = (keys ? state->key_order : state->query_order) + head * n;
     hash(w, x, state->rooms[thread].sides, codes);
-    sort(s->n, w->plan.bits, codes, state->rooms[thread].counts, order);
+    sort_by_code(s->n, w->plan.bits, codes, state->rooms[thread].counts, order);
     for (size_t i = 0; keys && i < m; i++) {
         nb_scalar_gather(s->d, x, 1, &order[state->sampled[i]], state->k + (head * m + i) * d);
         nb_scalar_gather(s->dv, w->pass->layer->v + head * dv * n, 1, &order[state->sampled[i]],
@@ -250,7 +250,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *s = &pass->layer->shape;
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     (void)ctx;
-    if (pass->index == 0) draw(&w.plan, pass);
+    if (pass->index == 0) draw_planes(&w.plan, pass);
     nb_team_run(pass->team, nb_layer_heads(s) + key_heads(s), sort_points, &w);
     nb_pass_part(pass, NB_PART_LANDMARKS);
     nb_team_run(pass->team, nb_layer_heads(s) * w.plan.blocks, attend, &w);

@@ -87,7 +87,7 @@ static const nb_option options[] = {
     NB_OPTION_END};
 
 enum { GROUPS = 96 }; /* exact queries of a task, at most */
-enum { USUAL_NEAR = 32, MOST_BEFORE = 8 };
+enum { USUAL_NEAR = 32 };
 
 /* A thread's. */
 typedef struct {
@@ -115,15 +115,6 @@ static int sample_size(int asked, double each, int centres, int n)
     return (int)fmin(asked == NB_AUTO ? ceil(each * centres) : asked, n);
 }
 
-/* Tokens of a square image, or 0, and those before it. */
-static int square_side(int n)
-{
-    int side = (int)sqrt(n);
-    while (side * side > n) side--;
-    while ((side + 1) * (side + 1) <= n) side++;
-    return n - side * side <= MOST_BEFORE ? side : 0;
-}
-
 static void plan_near(const nb_kernel_ridge_options *o, int n, nb_kernel_ridge_plan *p)
 {
     int window = o->window == NB_AUTO ? USUAL_NEAR : o->window;
@@ -133,7 +124,7 @@ static void plan_near(const nb_kernel_ridge_options *o, int n, nb_kernel_ridge_p
     p->near = (nb_neighbourhood){.n = n, .window = nb_kernel_ridge_has_window(o->near)};
     p->near.reach = nb_lesser(window / 2, n);
     if (o->grid == NB_AUTO) return;
-    p->near.columns = o->grid == NB_SECOND ? square_side(n) : o->grid;
+    p->near.columns = o->grid == NB_SECOND ? nb_square_side(n) : o->grid;
     if (p->near.columns == 0) return; /* refused */
     p->near.rows = n / p->near.columns;
     p->near.before = o->grid == NB_SECOND ? n - p->near.columns * p->near.columns : n % p->near.columns;
@@ -339,7 +330,7 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
         NB_NEED(*why, nb_format(ctx, "landmarks = %d, and %d of n = %d keys are sampled", p.m, p.keys, s->n));
     else if (p.o->grid == NB_SECOND && p.near.columns == 0)
         NB_NEED(*why, nb_format(ctx, "grid = auto, and n = %d is not a square and up to %d tokens before it", s->n,
-                                MOST_BEFORE));
+                                NB_MOST_BEFORE));
     else if (p.near.columns > s->n)
         NB_NEED(*why, nb_format(ctx, "grid = %d columns, and there are %d tokens", p.near.columns, s->n));
     return NB_OK;

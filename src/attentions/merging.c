@@ -139,8 +139,8 @@ static void reset(const nb_slot_rule *rule, nb_slots *slots)
     t->nearness = scalars;
 }
 
-static void take(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_scalar *q, const nb_scalar *k,
-                 const nb_scalar *v)
+static void note_tokens(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_scalar *q, const nb_scalar *k,
+                        const nb_scalar *v)
 {
     merging_state *t = slots->own;
     nb_slots_moments(rule->d, rule->d, count, q, t->q.sum, t->q.square);
@@ -148,7 +148,7 @@ static void take(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_
     nb_slots_moments(rule->guide, rule->dv, count, v, t->v.sum, t->v.square);
 }
 
-static void receive(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums)
+static void note_weights(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums)
 {
     merging_state *t = slots->own;
     int count = slots->count - slots->sinks, at = slots->tokens - NB_SLOT_CHUNK; /* the chunk's first token */
@@ -277,14 +277,17 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
     int n = slots->tokens, count = slots->count - slots->sinks, d = rule->d, guide = rule->guide;
     double all = 0, square = 0;
     nb_count_multiplications(7.0 * d + 3.0 * guide + count * (double)d);
+    /* q, s w^(1/2) and s^2 w var(k) of each coordinate */
     for (int l = 0; l < d; l++) {
         t->mean[l] = t->q.sum[l] / n;
         t->deviation[l] = (nb_scalar)(scale_of(rule) * sqrt(variance_of(&t->q, n, l)));
         all += t->most[l] = variance_of(&t->k, n, l) * (double)t->deviation[l] * (double)t->deviation[l];
     }
+    /* D_k, and r = (sum over all coordinates) / (sum over D_k) of s^2 w var(k) */
     t->key_count = nb_lesser(COORDINATES, d);
     double of_rows = choose_rows(d, t->most, t->key_count, t->key_rows);
     t->curvature = of_rows > 0 ? all / of_rows : 0;
+    /* D_v, and c: a tenth of the mean |v|^2, for as many coordinates as D_v has */
     for (int l = 0; l < guide; l++) {
         t->most[l] = variance_of(&t->v, n, l);
         square += t->v.square[l];
@@ -292,12 +295,14 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
     t->value_count = nb_lesser(COORDINATES, guide);
     choose_rows(guide, t->most, t->value_count, t->value_rows);
     t->value_scale = 0.1 * square / n * t->value_count / guide;
+    /* l - s q'K of a landmark stays where q moves */
     for (int j = 0; j < count; j++) {
         double tilt = tilt_of(rule, t, slots->k + (size_t)(slots->sinks + j) * (size_t)d);
         t->log_mass[j] += (nb_scalar)(tilt - (double)t->tilt[j]);
         t->tilt[j] = (nb_scalar)tilt;
         project(rule, slots, j);
     }
+    /* 1 / (dk (dv + c dk))^(1/2) of all pairs */
     for (int j = 0; j < count; j++) t->nearest[j] = 0;
     for (int j = 1; j < count; j++) compare_with(t, j, 0, j);
     t->refreshed = n;
@@ -364,6 +369,7 @@ static void find_shares(merging_state *t, int first, int end)
     nb_count_multiplications(3.0 * (double)count);
     double attention = (double)nb_scalar_sum(count, t->attention + first) + LEAST_SHARE;
     for (size_t j = 0; j < count; j++) {
+        /* u = exp(l) / sum exp(l) + A / sum A */
         double share = (double)u[j] / mass + (double)t->attention[(size_t)first + j] / attention;
         u[j] = (nb_scalar)(share > LEAST_SHARE ? share : LEAST_SHARE);
         t->inverse[(size_t)first + j] = 1 / u[j];
@@ -401,7 +407,7 @@ static void find_best(merging_state *t, int i, int first, int end)
 }
 
 /* Offers landmark i to the others, for which it may be the best. */
-static void offer(merging_state *t, int i, int first, int end)
+static void offer_to_others(merging_state *t, int i, int first, int end)
 {
     nb_scalar own = t->best[i];
     nb_count_multiplications(end - first);
@@ -440,7 +446,7 @@ static int find_pair(merging_state *t, int first, int end, int *other)
     }
 }
 
-static void mix(size_t count, nb_scalar x, nb_scalar y, const nb_scalar *b, nb_scalar *a)
+static void mix_arrays(size_t count, nb_scalar x, nb_scalar y, const nb_scalar *b, nb_scalar *a)
 {
     nb_scalar_scale(count, x, a);
     nb_scalar_add(count, y, b, a);
@@ -458,25 +464,29 @@ static void merge_points(const nb_slot_rule *rule, nb_slots *slots, int p, int o
     size_t d = (size_t)rule->d, dv = (size_t)rule->dv, to = (size_t)(slots->sinks + p),
            from = (size_t)(slots->sinks + o);
     nb_count_multiplications(2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8);
+    /* x = exp(l_p) / (exp(l_p) + exp(l_o)), y = 1 - x */
     double difference = (double)t->log_mass[o] - (double)t->log_mass[p], share = 1 / (1 + exp(difference));
     nb_scalar x = (nb_scalar)share, y = 1 - x;
-    mix(d, x, y, slots->k + from * d, slots->k + to * d);
-    mix(dv, x, y, slots->v + from * dv, slots->v + to * dv);
+    /* K, V, s q'K and spread <- x of p's + y of o's */
+    mix_arrays(d, x, y, slots->k + from * d, slots->k + to * d);
+    mix_arrays(dv, x, y, slots->v + from * dv, slots->v + to * dv);
     mix_numbers(x, y, o, p, t->tilt);
     mix_numbers(x, y, o, p, t->spread);
+    /* spread += x y dk, with the scaled K and the V of D_k and D_v */
     for (int l = 0; l < COORDINATES; l++) {
         nb_scalar *own = t->y + l * t->room, gap = own[p] - own[o];
         t->spread[p] += x * y * gap * gap;
         mix_numbers(x, y, o, p, own);
         mix_numbers(x, y, o, p, t->z + l * t->room);
     }
+    /* l <- ln(exp(l_p) + exp(l_o)), A <- A_p + A_o, u <- u_p + u_o */
     t->log_mass[p] += (nb_scalar)(difference > 0 ? difference + log1p(exp(-difference)) : log1p(exp(difference)));
     t->attention[p] += t->attention[o];
     t->share[p] += t->share[o];
     t->inverse[p] = 1 / t->share[p];
 }
 
-static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end, int p, int o)
+static void merge_pair(const nb_slot_rule *rule, nb_slots *slots, int first, int end, int p, int o)
 {
     merging_state *t = slots->own;
     int count = padded(end - first);
@@ -490,7 +500,7 @@ static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end,
     t->stale[o] = 0;
     compare_with(t, p, first, end);
     find_best(t, p, first, end);
-    offer(t, p, first, end);
+    offer_to_others(t, p, first, end);
 }
 
 /* The last landmark takes the place of number `to`, which is before it. */
@@ -533,7 +543,7 @@ static double merge_work(const nb_slot_rule *rule, double count, double merges)
 }
 
 /* The landmarks from `first` on merge until `target` are left of all. */
-static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int target)
+static void merge_until(const nb_slot_rule *rule, nb_slots *slots, int first, int target)
 {
     merging_state *t = slots->own;
     int end = slots->count - slots->sinks, p;
@@ -543,7 +553,7 @@ static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int tar
     find_bounds(t, first, end);
     for (int left = end; left > target; left--) {
         int o = find_pair(t, first, end, &p);
-        merge(rule, slots, first, end, p, o);
+        merge_pair(rule, slots, first, end, p, o);
     }
     for (int i = first; i < end; i++) {
         while (end > i && t->live[end - 1] == 0) end--;
@@ -571,7 +581,7 @@ static void admit_batch(const nb_slot_rule *rule, nb_slots *slots, int from, int
     nb_count_multiplications(count * (rule->d + 1.0));
     for (int i = 0; i < count; i++) {
         int j = others + i;
-        nb_slots_put(rule, slots, from + i, slots->count);
+        nb_slots_fill(rule, slots, from + i, slots->count);
         t->tilt[j] = (nb_scalar)tilt_of(rule, t, slots->k + (size_t)(slots->sinks + j) * (size_t)rule->d);
         t->log_mass[j] = t->tilt[j];
         t->spread[j] = t->nearest[j] = 0;
@@ -579,7 +589,7 @@ static void admit_batch(const nb_slot_rule *rule, nb_slots *slots, int from, int
         project(rule, slots, j);
         compare_with(t, j, others, j);
     }
-    reduce(rule, slots, others, others + left_of(rule, count, others));
+    merge_until(rule, slots, others, others + left_of(rule, count, others));
     for (int j = others; j < slots->count - slots->sinks; j++) compare_with(t, j, 0, others);
 }
 
@@ -588,9 +598,10 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
     merging_state *t = slots->own;
     if (is_due(slots->tokens, t->refreshed)) refresh(rule, slots);
     for (int at = 0; at < count; at += BATCH) admit_batch(rule, slots, at, nb_lesser(BATCH, count - at));
-    reduce(rule, slots, 0, rule->most);
+    merge_until(rule, slots, 0, rule->most);
     int landmarks = slots->count - slots->sinks;
     nb_count_multiplications(landmarks);
+    /* l - s q'K + r spread / 2 */
     for (int j = 0; j < landmarks; j++)
         slots->bias[slots->sinks + j] =
             (nb_scalar)((double)t->log_mass[j] - (double)t->tilt[j] + t->curvature / 2 * (double)t->spread[j]);
@@ -635,8 +646,8 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
                          .reset = reset,
                          .admit = admit,
                          .step = step,
-                         .take = take,
-                         .receive = receive};
+                         .note_tokens = note_tokens,
+                         .note_weights = note_weights};
     rule.own_bytes = state_bytes(&rule);
     return rule;
 }

@@ -69,7 +69,7 @@ static int key_heads(const nb_layer_shape *s)
     return s->batch * s->key_heads;
 }
 
-static void draw(const plan *p, const nb_pass *pass)
+static void draw_directions(const plan *p, const nb_pass *pass)
 {
     const reformer_state *state = pass->state;
     size_t size = (size_t)p->rounds * (size_t)p->half * (size_t)p->shape->d;
@@ -124,7 +124,7 @@ static void add_keys(const work *w, room *r, const nb_layer_head *h, int key_hea
 }
 
 /* The sums of a chunk of queries go to those of the rounds before. */
-static void keep(const work *w, const room *r, int head, int count, const int *queries, nb_scalar *out)
+static void merge_sums(const work *w, const room *r, int head, int count, const int *queries, nb_scalar *out)
 {
     size_t dv = (size_t)w->plan.shape->dv, at = (size_t)head * (size_t)w->plan.shape->n;
     for (int i = 0; i < count; i++) {
@@ -157,7 +157,7 @@ static void attend(void *self, int task, int thread)
     add_keys(w, r, &h, key_head, chunk);
     if (p->chunks > 1) add_keys(w, r, &h, key_head, (chunk + p->chunks - 1) % p->chunks);
     nb_softmax_store(&r->softmax);
-    keep(w, r, head, count, queries, h.out);
+    merge_sums(w, r, head, count, queries, h.out);
 }
 
 static nb_status check(const void *opts, nb_ctx *ctx)
@@ -213,7 +213,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *s = &pass->layer->shape;
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     (void)ctx;
-    if (pass->index == 0) draw(&w.plan, pass);
+    if (pass->index == 0) draw_directions(&w.plan, pass);
     for (; w.round < w.plan.rounds; w.round++) {
         nb_team_run(pass->team, nb_layer_heads(s) + key_heads(s), sort_points, &w);
         nb_pass_part(pass, NB_PART_LANDMARKS);

@@ -69,7 +69,7 @@ static work work_of(const void *opts, nb_pass *pass, const nb_layer_shape *s)
 }
 
 /* p^2 of all keys, and the exact outputs of I. */
-static void look(const work *w, const nb_layer_head *points, const sketch *h, room *r)
+static void score_keys(const work *w, const nb_layer_head *points, const sketch *h, room *r)
 {
     const nb_layer_shape *s = w->shape;
     size_t n = (size_t)s->n, dv = (size_t)s->dv;
@@ -77,14 +77,18 @@ static void look(const work *w, const nb_layer_head *points, const sketch *h, ro
     for (int at = 0; at < w->rows; at += GROUP) {
         int count = nb_lesser(w->rows - at, GROUP);
         nb_scalar_gather(s->d, points->q, count, h->rows + at, r->q);
+        /* S_I, some rows at a time */
         nb_exact_weights(s, count, r->q, points->k, r->weights);
+        /* S_I V */
         if (w->exact)
             nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, points->v, s->dv, r->weights, s->n, 0,
                            h->exact + (size_t)at * dv, s->dv);
+        /* sum over I of S_ij^2 */
         for (size_t i = 0; i < (size_t)count; i++)
             for (size_t j = 0; j < n; j++) r->score[j] += (double)r->weights[i * n + j] * (double)r->weights[i * n + j];
     }
     nb_count_multiplications((double)w->rows * s->n + (double)s->n * (s->dv + 1));
+    /* p_j^2 = |v_j|^2 times that */
     for (size_t j = 0; j < n; j++) {
         double squares = 0;
         for (size_t l = 0; l < dv; l++) squares += (double)points->v[j * dv + l] * (double)points->v[j * dv + l];
@@ -128,7 +132,7 @@ static void sketch_head(void *self, int head, int thread)
     stream.role = "rows and columns";
     nb_random_seed(r->rng, &stream);
     gsl_ran_choose(r->rng, h->rows, (size_t)w->rows, r->tokens, (size_t)s->n, sizeof *r->tokens);
-    look(w, &points, h, r);
+    score_keys(w, &points, h, r);
     draw_columns(w, r);
     for (size_t i = 0; i < count; i++) {
         memcpy(h->k + i * d, points.k + r->drawn[i] * d, d * sizeof *h->k);
@@ -150,13 +154,16 @@ static void attend(void *self, int task, int thread)
     room *r = &w->state->rooms[thread];
     const nb_scalar *q = points.q + (size_t)at * (size_t)s->d;
     nb_scalar *out = points.out + (size_t)at * dv;
+    /* o and sum over the s keys of J */
     nb_softmax_begin(&r->near, count, q, out);
     nb_softmax_add(&r->near, w->columns, h->k, h->v, NULL);
     nb_softmax_store(&r->near);
     if (w->columns < s->n) {
+        /* exp(logit of J's mean key) with the mean value of the others, counted n - s times */
         nb_softmax_begin(&r->others, count, q, r->far);
         nb_softmax_add(&r->others, 1, h->k + columns * (size_t)s->d, h->v + columns * dv, NULL);
         nb_softmax_store(&r->others);
+        /* ln(n - s), in the unit of the largest logits */
         nb_scalar each = (nb_scalar)(log(s->n - w->columns) / nb_softmax_unit());
         for (int i = 0; i < count; i++) r->others.largest[i] += each;
         nb_softmax_merge(count, s->dv, out, r->near.largest, r->near.sum, r->far, r->others.largest, r->others.sum);

@@ -224,7 +224,7 @@ static nb_status fit_all(work *w, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void add(void *self, int task, int thread)
+static void add_convolution(void *self, int task, int thread)
 {
     const work *w = self;
     const nb_layer_shape *shape = &w->pass->layer->shape;
@@ -249,7 +249,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     NB_TRY(ctx, status);
     if (pass->refusal) return NB_OK;
     if (is_fitted(o) && !w.s->fitted) NB_TRY(ctx, fit_all(&w, ctx));
-    nb_team_run(pass->team, nb_layer_heads(shape) * nb_blocks(shape->n, COLUMNS), add, &w);
+    nb_team_run(pass->team, nb_layer_heads(shape) * nb_blocks(shape->n, COLUMNS), add_convolution, &w);
     nb_pass_part(pass, NB_PART_OUTPUT);
     return NB_OK;
 }

@@ -103,19 +103,17 @@ static void set_deviation(int d, int tokens, const key_state *x, nb_scalar *devi
 }
 
 /* The tokens of the pass join those of a key head. */
-static void append(void *self, int task, int thread)
+static void append_tokens(void *self, int task, int thread)
 {
     const work *w = self;
     const nb_layer_shape *s = w->plan.shape;
-    size_t d = (size_t)s->d, dv = (size_t)s->dv, n = (size_t)s->n, count = (size_t)w->pass->layer->shape.n;
+    size_t d = (size_t)s->d, n = (size_t)s->n, count = (size_t)w->pass->layer->shape.n;
     size_t first = (size_t)w->pass->first, sinks = (size_t)w->plan.sinks;
-    const nb_scalar *k = w->pass->layer->k + (size_t)task * count * d,
-                    *v = w->pass->layer->v + (size_t)task * count * dv;
+    const nb_scalar *k = w->pass->layer->k + (size_t)task * count * d;
     key_state *x = &w->state->keys[task];
     (void)thread;
     if (first == 0) memset(x->sum, 0, 2 * d * sizeof *x->sum);
-    memcpy(x->k + first * d, k, count * d * sizeof *k);
-    memcpy(x->v + first * dv, v, count * dv * sizeof *v);
+    nb_pass_append(w->pass, task, x->k, x->v);
     for (size_t i = 0, at = first; i < count; i++, at++) {
         if (at % CHUNK == 0) set_deviation(s->d, (int)at, x, x->deviation + at / CHUNK * d);
         nb_scalar_add_moments(d, k + i * d, x->sum, x->square);
@@ -254,7 +252,7 @@ static int compare_tokens(const void *a, const void *b)
 
 /* chosen <- the `tokens` places of the largest scores, the first among equals. Returns how many they are: fewer where
  * scores are no numbers. */
-static int choose(int tokens, int count, const room *r)
+static int choose_largest(int tokens, int count, const room *r)
 {
     int candidates = find_candidates(tokens, count, r), chosen = 0;
     for (int i = 0; i < candidates; i++) r->some[i] = r->scores[r->some_tokens[i]];
@@ -272,8 +270,8 @@ static int choose(int tokens, int count, const room *r)
 }
 
 /* Adds the chosen tokens, whose numbers count from `first` on, to what a query has seen. */
-static void see_chosen(const plan *p, const key_state *x, const nb_scalar *q, int first, int count, const room *r,
-                       nb_scalar *out, nb_scalar *largest, nb_scalar *sum)
+static void attend_chosen(const plan *p, const key_state *x, const nb_scalar *q, int first, int count, const room *r,
+                          nb_scalar *out, nb_scalar *largest, nb_scalar *sum)
 {
     size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv;
     nb_scalar scale = (nb_scalar)(1 / sqrt(p->shape->d));
@@ -302,8 +300,8 @@ static void attend_some(const plan *p, const key_state *x, int at, int count, co
     for (int i = 0; i < count && near > p->sinks; i++) {
         const nb_scalar *own = q + (size_t)i * d;
         score(p, x, x->deviation + (size_t)chunk * d, own, near - p->sinks, r);
-        int chosen = choose(p->tokens, near - p->sinks, r);
-        see_chosen(p, x, own, p->sinks, chosen, r, out + (size_t)i * dv, &r->softmax.largest[i], &r->softmax.sum[i]);
+        int chosen = choose_largest(p->tokens, near - p->sinks, r);
+        attend_chosen(p, x, own, p->sinks, chosen, r, out + (size_t)i * dv, &r->softmax.largest[i], &r->softmax.sum[i]);
     }
     nb_softmax_divide(count, p->shape->dv, out, r->softmax.sum);
 }
@@ -402,7 +400,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *s = pass->shape;
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     (void)ctx;
-    nb_team_run(pass->team, s->batch * s->key_heads, append, &w);
+    nb_team_run(pass->team, s->batch * s->key_heads, append_tokens, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, nb_layer_heads(s) * blocks_of(pass->first, pass->layer->shape.n), attend, &w);
     nb_pass_part(pass, NB_PART_F);
@@ -447,5 +445,6 @@ const nb_attention nb_attention_sparq = {
         "A query chooses tokens by a few of its coordinates. SparQ takes those with the largest |q_l|; here they are\n"
         "weighted by the deviation of the keys, since what all keys share chooses nothing. In SparQ the mean value\n"
         "stands for the tokens that are left out, with a weight from the scores at a temperature; here nothing does.\n"
-        "With components = d it chooses by exact logits. From window = n or tokens = n on it is exact.",
+        "`sparq_published` is SparQ itself. With components = d it chooses by exact logits. From window = n or\n"
+        "tokens = n on it is exact.",
 };

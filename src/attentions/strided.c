@@ -25,7 +25,7 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
 {
     int token = slots->tokens - slots->recent;
     for (int i = 0; i < count; i++)
-        if ((token + i) % stride_of(rule) == 0) nb_slots_put(rule, slots, i, slots->count);
+        if ((token + i) % stride_of(rule) == 0) nb_slots_fill(rule, slots, i, slots->count);
 }
 
 /* Multiples of the stride among tokens sinks ... end - 1. */

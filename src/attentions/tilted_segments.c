@@ -53,8 +53,8 @@ static void reset(const nb_slot_rule *rule, nb_slots *slots)
     t->weight = t->spread + d;
 }
 
-static void take(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_scalar *q, const nb_scalar *k,
-                 const nb_scalar *v)
+static void note_tokens(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_scalar *q, const nb_scalar *k,
+                        const nb_scalar *v)
 {
     segments_state *t = slots->own;
     (void)k, (void)v;
@@ -72,7 +72,7 @@ static void find_profile(const nb_slot_rule *rule, segments_state *t)
 }
 
 /* Weights of a segment's keys that sum to 1; returns ln of their sum before. */
-static double weigh(const nb_slot_rule *rule, const segments_state *t, bool tilted, const nb_scalar *k)
+static double weigh_keys(const nb_slot_rule *rule, const segments_state *t, bool tilted, const nb_scalar *k)
 {
     double largest = -INFINITY, sum = 0;
     nb_count_multiplications((double)rule->group * (rule->d + 2));
@@ -125,7 +125,7 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
     for (int at = 0; at < count; at += rule->group) {
         size_t from = (size_t)(slots->first + at), to = (size_t)slots->count++;
         const nb_scalar *k = slots->recent_k + from * d, *v = slots->recent_v + from * dv;
-        double log_sum = weigh(rule, t, o->tilted, k);
+        double log_sum = weigh_keys(rule, t, o->tilted, k);
         average(t, rule->group, rule->d, k, slots->k + to * d);
         average(t, rule->group, rule->dv, v, slots->v + to * dv);
         slots->bias[to] = (nb_scalar)(o->tilted ? find_bias(rule, t, log_sum, k, slots->k + to * d) : log_sum);
@@ -154,7 +154,7 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
                          .reset = reset,
                          .admit = admit,
                          .step = step,
-                         .take = take};
+                         .note_tokens = note_tokens};
     rule.own_bytes = state_bytes(&rule);
     return rule;
 }

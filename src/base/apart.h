@@ -4,39 +4,24 @@
 #ifndef NB_APART_H
 #define NB_APART_H
 
+#include "base/frame.h"
 #include "base/process.h"
-
-#include <stddef.h>
-
-/* A parcel carries values from the child to its parent. The same function moves them on both sides: in the child it
- * writes what it is given, in the parent it sets that to what was written. Nothing is trusted: the parent gets no more
- * than came, and no pointer. */
-typedef struct nb_parcel nb_parcel;
-void nb_parcel_move(nb_parcel *parcel, void *bytes, size_t count);
-
-/* Moves an array, which may be NULL, or a text. Each returns what it is given in the child, and a copy in the parent,
- * which its ctx owns. */
-void *nb_parcel_array(nb_parcel *parcel, void *array, size_t count, size_t size);
-const char *nb_parcel_text(nb_parcel *parcel, const char *text);
-
-/* Moves texts behind which stands NULL, likewise; NULL: there are none. */
-const char *const *nb_parcel_texts(nb_parcel *parcel, const char *const *texts);
 
 typedef struct {
     void *self;
     nb_status (*act)(void *self, nb_ctx *ctx);   /* called in the child */
-    void (*move)(void *self, nb_parcel *parcel); /* called on both sides once `act` has returned; or NULL */
+    void (*move)(void *self, nb_parcel *parcel); /* called on both sides once `act` has returned (frame.h); or NULL */
     double limit_s;
     void *answer; /* `bytes` bytes that `act` may fill, which are moved too */
     size_t bytes;
     bool quiet;  /* its standard output is discarded */
-    size_t most; /* bytes of the parcel; one with many more is garbled. 0: NB_MOST_HEARD */
+    size_t most; /* bytes of the frame; one with many more is garbled. 0: NB_MOST_HEARD */
 } nb_errand;
 
 typedef enum { NB_RETURNED, NB_CLOSED, NB_GARBLED, NB_ENDED } nb_homecoming;
 
 typedef struct {
-    /* `act` returned, and its parcel came whole; or the child closed the pipe; or something else was written there; or
+    /* `act` returned, and its frame came whole; or the child closed the pipe; or something else was written there; or
      * the child ended. */
     nb_homecoming how;
     nb_status status; /* of `act`; its error's message */

@@ -306,24 +306,37 @@ void nb_print_cut(char *out, size_t size, const char *format, va_list args)
     va_end(again);
 }
 
+static void print_message(nb_ctx *ctx, const char *format, va_list args)
+{
+    char raw[MESSAGE_BYTES];
+    va_list again;
+    va_copy(again, args);
+    nb_print_cut(raw, sizeof raw, format, args);
+    if (nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES) >= MESSAGE_BYTES) { /* grown beyond its room */
+        nb_print_cut(raw, sizeof raw / 4, format, again);
+        nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES);
+    }
+    va_end(again);
+}
+
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
 {
     if (ctx->shared->error != NB_OK) return status;
-    char raw[MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    nb_print_cut(raw, sizeof raw, format, args);
+    print_message(ctx, format, args);
     va_end(args);
-    if (nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES) >=
-        MESSAGE_BYTES) { /* grown beyond its room: less of it */
-        va_start(args, format);
-        nb_print_cut(raw, sizeof raw / 4, format, args);
-        va_end(args);
-        nb_text_clean(raw, "", ctx->shared->message, MESSAGE_BYTES);
-    }
     ctx->shared->error = status;
     trace(ctx, file, line, nb_status_name(status));
     return status;
+}
+
+void nb_error_reword(nb_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_message(ctx, format, args);
+    va_end(args);
 }
 
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression)

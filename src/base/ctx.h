@@ -83,6 +83,8 @@ nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line
     __attribute__((format(printf, 5, 6))); /* the message is cleaned (text.h) */
 /* Prints as vsnprintf does, but cuts a long text in the middle, since its end gives the reason. */
 void nb_print_cut(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+/* Replaces the message of an error, and leaves its status and trace. */
+void nb_error_reword(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);
 
 /* Describes the first allocation that failed, even if its caller went on: later code in this process may run short of

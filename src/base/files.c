@@ -103,7 +103,8 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx)
 
 /* Returns the file of that name, made, locked and empty; -1 with errno. Its name is always the same, so that the next
  * program reuses what a killed one has left; the lock keeps two writers apart. One that was renamed while this one
- * waited for the lock is another file by now. */
+ * waited for the lock is another file by now. An empty file is not truncated: ext4 takes a truncated one for the
+ * replacement of a file and writes it to the disk when it is closed, which whoever removes it waits for. */
 static int open_temporary(const char *temporary)
 {
     enum { TRIES = 2000 }; /* another process may be writing it */
@@ -114,7 +115,7 @@ static int open_temporary(const char *temporary)
         bool locked = lock(file, TRIES) != EWOULDBLOCK /* best effort without locks */, known = fstat(file, &ours) == 0;
         bool same =
             known && lstat(temporary, &named) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
-        if (locked && same && S_ISREG(ours.st_mode) && ftruncate(file, 0) == 0) return file;
+        if (locked && same && S_ISREG(ours.st_mode) && (ours.st_size == 0 || ftruncate(file, 0) == 0)) return file;
         int reason = locked && same && !S_ISREG(ours.st_mode) ? EEXIST : errno;
         close(file);
         errno = reason;

@@ -166,6 +166,15 @@ int nb_all_cpus(void)
     return cpus < 1 ? 1 : (int)cpus;
 }
 
+void nb_cpu_name(char name[NB_CPU_NAME])
+{
+    char line[512];
+    FILE *in = fopen("/proc/cpuinfo", "r");
+    strcpy(name, "unknown");
+    while (in && fgets(line, sizeof line, in) && sscanf(line, "model name%*[ \t:]%255[^\n]", name) != 1) continue;
+    if (in) fclose(in);
+}
+
 double nb_busy_s(void)
 {
     double user, nice, system, idle, wait, irq, softirq, steal = 0;

@@ -11,6 +11,10 @@ int nb_usable_cpus(void);
 double nb_load(void);
 int nb_all_cpus(void);
 
+/* Writes the name of the kind of CPU, as the system has it; "unknown" if it does not tell. */
+enum { NB_CPU_NAME = 256 };
+void nb_cpu_name(char name[NB_CPU_NAME]);
+
 /* Returns the CPU seconds of all the machine's processes since it started, in steps of about 10 ms; NaN if the system
  * does not tell. */
 double nb_busy_s(void);

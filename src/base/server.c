@@ -9,6 +9,7 @@
 #include "base/last_words.h"
 #include "base/process.h"
 #include "base/scratch.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,11 +21,12 @@
 
 #define LOG "stderr.txt"
 
-enum { VERSION = 1, LONGEST = 1 << 16 }; /* of the protocol; bytes of a line */
+enum { VERSION = 1, LONGEST = 1 << 16, LONGEST_NAME = 80 }; /* of the protocol; bytes of a line, and of a name */
 
 typedef struct {
     nb_ctx *memory; /* of the texts here, and of the folder; NULL: nobody is at this place */
     const char *name, *folder, *log;
+    const char *called; /* by itself, or NULL */
     pid_t pid;
     int in, out, pidfd; /* what is written to it and read from it */
     bool ready;         /* it has said so */
@@ -61,7 +63,7 @@ static void know_oneself(void)
     here.owner = getpid();
 }
 
-static void tell_end(server *s)
+static void close_input(server *s)
 {
     if (s->in >= 0) close(s->in);
     s->in = -1;
@@ -69,7 +71,7 @@ static void tell_end(server *s)
 
 static nb_ending stop(server *s, double patience_s)
 {
-    tell_end(s);
+    close_input(s);
     nb_ending ending = nb_process_end(s->pid, patience_s, true);
     close(s->out);
     close(s->pidfd);
@@ -147,7 +149,7 @@ static nb_status start(server *s, const dialogue *d)
     return status;
 }
 
-static outcome hear(const server *s, double end_s, buffer *b)
+static outcome read_line(const server *s, double end_s, buffer *b)
 {
     for (b->count = 0; b->count < LONGEST;) {
         struct pollfd polled[] = {{.fd = s->out, .events = POLLIN}, {.fd = s->pidfd, .events = POLLIN}};
@@ -183,7 +185,7 @@ static ssize_t write_anyway(int fd, const char *bytes, size_t count)
 }
 
 /* Its pipe holds 64 KiB: what does not read a longer question is late. */
-static outcome tell(const server *s, const char *question, double end_s)
+static outcome write_question(const server *s, const char *question, double end_s)
 {
     for (size_t length = strlen(question), sent = 0; sent < length;) {
         struct pollfd polled[] = {{.fd = s->in, .events = POLLOUT}, {.fd = s->pidfd, .events = POLLIN}};
@@ -256,22 +258,33 @@ static nb_status give_up(server *s, const dialogue *d, outcome o)
     return status;
 }
 
+/* True for {"ready": VERSION}, and a name that may stand in a message. */
+static bool is_ready(const json_t *object)
+{
+    const json_t *name = json_object_get(object, "name");
+    const char *text = json_string_value(name);
+    return json_integer_value(json_object_get(object, "ready")) == VERSION &&
+           (!name || (text && *text && strlen(text) <= LONGEST_NAME && nb_text_is_clean(text, "")));
+}
+
 static nb_status get_ready(server *s, const dialogue *d)
 {
     json_t *object = NULL;
     double begun_s = nb_clock_s();
     NB_TRY(d->ctx, start(s, d));
-    outcome o = hear(s, nb_awake_s() + d->service->start_s, &here.heard);
+    outcome o = read_line(s, nb_awake_s() + d->service->start_s, &here.heard);
     if (o == ANSWERED) NB_TRY(d->ctx, parse(&here.heard, &object, d->ctx));
-    if (o == ANSWERED && json_integer_value(json_object_get(object, "ready")) != VERSION) o = NO_OBJECT;
+    if (o == ANSWERED && !is_ready(object)) o = NO_OBJECT;
     if (o != ANSWERED) return give_up(s, d, o);
+    const char *called = json_string_value(json_object_get(object, "name"));
+    if (called) NB_NEED(s->called, nb_strdup(s->memory, called));
     s->ready = true;
     d->reply->start_s = nb_clock_s() - begun_s;
     return NB_OK;
 }
 
 /* Takes the answer. A program that answers with an error stays alive. */
-static nb_status take(const server *s, const dialogue *d, json_t *object)
+static nb_status accept_answer(const server *s, const dialogue *d, json_t *object)
 {
     const json_t *error = json_object_get(object, "error");
     NB_TRY(d->ctx, nb_last_words(s->log, s->folder, s->pid, &d->reply->said, d->ctx));
@@ -288,12 +301,13 @@ static nb_status ask(server *s, const dialogue *d)
     if (truncate(s->log, 0) != 0 && errno != ENOENT)
         NB_FAIL(d->ctx, NB_EIO, "the log of a server cannot be emptied: %s", strerror(errno));
     s->used = ++here.turn;
-    outcome o = tell(s, d->question, end_s);
-    if (o == ANSWERED) o = hear(s, end_s, &here.heard);
+    if (s->called) NB_NEED(d->reply->name, nb_strdup(d->ctx, s->called));
+    outcome o = write_question(s, d->question, end_s);
+    if (o == ANSWERED) o = read_line(s, end_s, &here.heard);
     if (o == ANSWERED) NB_TRY(d->ctx, parse(&here.heard, &object, d->ctx));
     const json_t *error = json_object_get(object, "error");
     if (o == ANSWERED && (!object || (error && !json_is_string(error)))) o = NO_OBJECT;
-    return o == ANSWERED ? take(s, d, object) : give_up(s, d, o);
+    return o == ANSWERED ? accept_answer(s, d, object) : give_up(s, d, o);
 }
 
 nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_reply *reply, nb_ctx *ctx)
@@ -335,7 +349,7 @@ void nb_servers_end(void)
 {
     know_oneself();
     for (int i = 0; i < NB_SERVERS; i++)
-        if (here.all[i].memory) tell_end(&here.all[i]);
+        if (here.all[i].memory) close_input(&here.all[i]);
     for (int i = 0; i < NB_SERVERS; i++)
         if (here.all[i].memory) forget(&here.all[i]);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* server.h - a program that stays alive and answers questions one at a time, as JSON objects of one line each.
  *
- * 1. The first question starts it in a new folder; it writes {"ready": 1} when it can answer.
+ * 1. The first question starts it in a new folder; it writes {"ready": 1} when it can answer, perhaps with "name", what
+ *    messages are to call it, a text of one line.
  * 2. It reads a question from its standard input and writes an answer to its standard output: an object, or {"error":
  *    "why"}. Arrays go through files that the question names.
  * 3. It ends at the end of its input, and is killed if the asking process ends. Each process has its own servers.
@@ -30,6 +31,7 @@ typedef struct {
     json_t *answer;      /* an object, owned by ctx; NULL: there is none */
     const char *trouble; /* why there is no answer, in one line: "not done after 2 s: ..." */
     const char *said;    /* its standard error since the question, as nb_last_words gives it; part of `trouble` */
+    const char *name;    /* what it calls itself; NULL: it does not say */
     double start_s;      /* seconds spent on starting it before the question; 0: it was running */
 } nb_reply;
 

@@ -4,6 +4,8 @@
 
 #include "base/columns.h"
 
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* Bytes of the character that begins there; 0: none does. */
@@ -110,6 +112,11 @@ bool nb_text_same(const char *a, const char *b)
     }
 }
 
+const char *nb_text_of_odd(double number)
+{
+    return isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
+}
+
 const char *nb_article(const char *noun)
 {
     return *noun && strchr("aeiou", *noun) ? "an" : "a";
@@ -159,26 +166,42 @@ const char *nb_text_end(const char *text, int columns)
     return text;
 }
 
-void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *text)
+int nb_text_longest_word(const char *text)
 {
-    int at = 0, gap = indent - nb_text_columns(before);
-    if (gap < 0)
-        fprintf(out, "%s\n%*s", before, indent, "");
-    else
-        fprintf(out, "%*s%s", gap, "", before);
-    while (*(text += strspn(text, " \n\t"))) {
-        size_t bytes = strcspn(text, " \n\t");
-        int columns = nb_text_columns_in(text, bytes);
-        if (at > 0 && indent + at + 1 + columns > width) {
-            fprintf(out, "\n%*s", indent, "");
-            at = 0;
-        }
-        if (at > 0) fputc(' ', out);
-        fwrite(text, 1, bytes, out);
-        at += columns + (at > 0);
+    int longest = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        size_t bytes = strcspn(text, " ");
+        int width = nb_text_columns_in(text, bytes);
+        longest = width > longest ? width : longest;
         text += bytes;
     }
-    fputc('\n', out);
+    return longest;
+}
+
+bool nb_text_line(const char **at, int width, const char **line, int *bytes)
+{
+    const char *from = *at, *end = from;
+    for (const char *next = from; *next;) { /* behind each word */
+        const char *word = next + strspn(next, " ");
+        next = word + strcspn(word, " ");
+        if (end > from && nb_text_columns_in(from, (size_t)(next - from)) > width) break;
+        if (next > word) end = next;
+    }
+    *line = from;
+    *bytes = (int)(end - from);
+    *at = end + strspn(end, " ");
+    return end > from;
+}
+
+void nb_text_wrap(FILE *out, int used, int indent, int width, const char *text)
+{
+    const char *line;
+    int bytes;
+    for (bool first = true; nb_text_line(&text, (width > 0 ? width : INT_MAX) - (first ? used : indent), &line, &bytes);
+         first = false) {
+        if (!first) fprintf(out, "\n%*s", indent, "");
+        fwrite(line, 1, (size_t)bytes, out);
+    }
 }
 
 bool nb_text_ends(const char *text, const char *ending)

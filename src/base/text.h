@@ -25,6 +25,9 @@ int nb_text_characters(const char *text, size_t bytes);
 /* True if a control character begins there. */
 bool nb_text_is_control(const char *at);
 
+/* Returns "nan", "inf" or "-inf" for a number that is not finite; printf shows a NaN's sign, which says nothing. */
+const char *nb_text_of_odd(double number);
+
 /* Returns "a" or "an", for a noun that is spoken as it is written. */
 const char *nb_article(const char *noun);
 
@@ -48,9 +51,14 @@ size_t nb_text_start(const char *text, int columns);
 /* Returns the longest end of the text that takes at most so many columns and begins with no mark. */
 const char *nb_text_end(const char *text, int columns);
 
-/* Prints words in lines of at most `width` columns, the first behind `before`, which takes `indent` columns and is
- * padded on its left; a wider one has a line of its own. A word may be wider than the line. */
-void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *text);
+/* Lines of at most so many columns, which end at blanks; a word may be wider than the line. */
+
+int nb_text_longest_word(const char *text); /* in columns */
+/* The next line and how many bytes it has; *at goes on behind it and the blanks there. False: none is left. */
+bool nb_text_line(const char **at, int width, const char **line, int *bytes);
+/* Prints all lines but the end of the last one. The first begins where `used` columns are taken, the others are set in
+ * by `indent`. Width 0: one line. */
+void nb_text_wrap(FILE *out, int used, int indent, int width, const char *text);
 
 /* True if a text ends with another one, and is longer. */
 bool nb_text_ends(const char *text, const char *ending);

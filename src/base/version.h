@@ -48,7 +48,9 @@ enum { NB_STORE_FORMAT = 9, NB_STORE_OLDEST = 5 };
  *        a core may work elsewhere and from F and B, draw from a seed, and say whether it is ready;
  *        a layer says which coordinates of v guide an attention's choices; a column may be measured only if named
  *     19 an attention may work elsewhere, time itself and say whether it is ready; measuring may set a text of a row;
- *        an experiment of a study that times may measure no time */
-enum { NB_ABI = 19 };
+ *        an experiment of a study that times may measure no time
+ *     20 a study is an nb_full_study: what it measures, what the config asks, how it runs, how it is shown
+ *     21 the full text of a choice is a function's */
+enum { NB_ABI = 21 };
 
 #endif

@@ -68,7 +68,7 @@ static void recover(nb_scene *scene, nb_ctx *ctx)
     nb_ctx_forget_exhausted(ctx);
 }
 
-static nb_status tell_end(const nb_isolated *call, const nb_return *back, double limit_s, nb_ctx *ctx)
+static nb_status report_end(const nb_isolated *call, const nb_return *back, double limit_s, nb_ctx *ctx)
 {
     const char *text;
     if (back->how == NB_ENDED)
@@ -97,7 +97,7 @@ nb_status nb_isolated_call(const nb_isolated *call, nb_ctx *ctx)
         NB_TRY(ctx, nb_errand_run(&run, &back, ctx));
         if (back.how != NB_ENDED || !nb_ended_from_outside(&back.ending)) break;
     }
-    if (back.how != NB_RETURNED) return tell_end(call, &back, limit_s, ctx);
+    if (back.how != NB_RETURNED) return report_end(call, &back, limit_s, ctx);
     if (back.status != NB_OK) nb_error_set(ctx, back.status, __FILE__, __LINE__, "%s", back.message);
     return back.status;
 }

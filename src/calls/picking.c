@@ -36,8 +36,8 @@ static nb_status pick_within(const nb_choice *strategy, nb_points *a, nb_points 
                              nb_picks *of_b, nb_ctx *ctx);
 
 /* nb_strategy_start, in the trial that the points are of. A refusal is the caller's too. */
-static nb_status start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
-                       nb_picks *of_keys, nb_ctx *ctx)
+static nb_status pick_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
+                            nb_picks *of_keys, nb_ctx *ctx)
 {
     nb_picking picking = {
         .scene = points->scene,
@@ -69,7 +69,7 @@ static nb_status points_of(const nb_picking *r, nb_side side, nb_points *points,
                           .side = side,
                           .scene = r->scene,
                           .stream = r->stream,
-                          .start = start,
+                          .start = pick_start,
                           .pick = pick_within};
     if (side == NB_SIDE_JOINT) {
         points->d = 2 * head->d;
@@ -177,7 +177,7 @@ static nb_status call_strategy(call *c, nb_landmarks *out, nb_ctx *ctx)
     if (c->b) *c->of_b = (nb_picks){.ctx = ctx};
     nb_status status = nb_isolated_call(
         &(nb_isolated){choice, "the strategy's pick", r->scene, c, make_call, move_call, picks_bytes(c)}, ctx);
-    if (status == NB_EREFUSED) return nb_keep_failure(&out->refusal, ctx);
+    if (status == NB_EREFUSED) return nb_record_failure(&out->refusal, ctx);
     if (status != NB_OK || (out->refusal = c->refusal)) return status;
     out->select_s += c->end.clock_s - c->start.clock_s + c->spared_s;
     out->multiplications += counted ? (double)(c->end.multiplications - c->start.multiplications) : NAN;

@@ -12,6 +12,7 @@
 #include "commands/command.h"
 
 #include "api/handle.h"
+#include "base/default_seed.h"
 #include "base/machine.h"
 #include "commands/program.h"
 #include "data/tensor.h"
@@ -42,7 +43,7 @@ static nb_status open_attention(service *s, const json_t *question, nb_ctx *ctx)
                NB_EINVAL, "open: expected batch, heads, key_heads, n, d, dv and causal");
     nysbench_status status = nysbench_attention_new(s->handle, s->spec, &shape, (int)s->threads.value, s->seed.value,
                                                     (int)s->trial.value, &s->attention);
-    return nb_program_take(status, s->handle->ctx, ctx);
+    return nb_program_take(status, s->handle, ctx);
 }
 
 static nb_status pass(const service *s, const json_t *question, bool extends, nb_ctx *ctx)
@@ -57,7 +58,7 @@ static nb_status pass(const service *s, const json_t *question, bool extends, nb
     layer.shape.causal = s->attention->attending.shape.causal;
     const int64_t outputs[] = {file.heads, layer.shape.n, layer.shape.dv};
     NB_NEED(out, nb_alloc_scalars(ctx, (size_t)file.heads * (size_t)layer.shape.n * (size_t)layer.shape.dv));
-    NB_TRY(ctx, nb_program_take(nb_attention_pass(s->attention, &layer, extends, out), s->attention->own->ctx, ctx));
+    NB_TRY(ctx, nb_program_take(nb_attention_pass(s->attention, &layer, extends, out), s->attention->own, ctx));
     NB_NEED(path, nb_format(ctx, "%s/out.npy", folder));
     return nb_npy_save_floats(path, 3, outputs, sizeof *out, out, ctx);
 }
@@ -135,9 +136,9 @@ static nb_status serve(service *s, nb_ctx *ctx)
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     service s = {.threads = {.min = 1, .max = NB_MOST_THREADS, .value = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS)},
-                 .seed = {.max = INT64_MAX, .value = 20260101},
+                 .seed = {.max = INT64_MAX, .value = NB_DEFAULT_SEED},
                  .trial = {.max = INT_MAX}};
-    nb_host host = {.prefix = NULL};
+    nb_host host = {.seen = NULL};
     const struct poptOption options[] = {
         NB_WHOLE_OPTION("threads", 't', s.threads, "Threads", "N"), NB_WHOLE_OPTION("seed", '\0', s.seed, "Seed", "S"),
         NB_WHOLE_OPTION("trial", '\0', s.trial, "Which of its trials", "T"), NB_PLUGIN_OPTION(line), POPT_TABLEEND};

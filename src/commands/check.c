@@ -11,7 +11,7 @@
 #include "config/code.h"
 #include "kernels/kernel.h"
 #include "conformance/conformance.h"
-#include "report/page_record.h"
+#include "show/page_record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,8 +40,16 @@ static nb_status attempt_it(void *self, nb_ctx *ctx)
 typedef struct {
     nb_status status;
     long calls;
-    const char *message;
+    const char *message, *cause; /* cause: the message without its place */
 } verdict;
+
+enum { MOST_CHECKS = 16 };
+
+/* The causes that were told of one component, and by which checks. */
+typedef struct {
+    int count;
+    const char *checks[MOST_CHECKS], *causes[MOST_CHECKS];
+} told_causes;
 
 /* In a child process, since it may crash or hang; `where` is the head's name, or NULL. */
 static nb_status try(attempt *a, const char *where, const tally *t, verdict *v, nb_ctx *ctx)
@@ -50,6 +58,7 @@ static nb_status try(attempt *a, const char *where, const tally *t, verdict *v, 
     v->calls += a->run.calls;
     if (v->status == NB_OK) return NB_OK;
     NB_NEED(v->message, nb_format(ctx, "%s%s%s", where ? where : "", where ? ": " : "", nb_error_message(ctx)));
+    NB_NEED(v->cause, nb_strdup(ctx, nb_conformance_cause(nb_error_message(ctx))));
     nb_error_clear(ctx);
     return NB_OK;
 }
@@ -75,7 +84,8 @@ static void print_line(const char *text)
     fflush(stdout);
 }
 
-static nb_status print(tally *t, const char *label, const char *check, const verdict *v, const char *what, nb_ctx *ctx)
+static nb_status print_check(tally *t, const char *label, const char *check, const verdict *v, const char *what,
+                             nb_ctx *ctx)
 {
     bool failed = v->status != NB_OK;
     const char *calls = "", *text;
@@ -85,6 +95,20 @@ static nb_status print(tally *t, const char *label, const char *check, const ver
     NB_NEED(text, nb_format(ctx, "%s %s, %s: %s%s", failed ? "FAIL" : "PASS", label, check, failed ? v->message : what,
                             calls));
     print_line(text);
+    return NB_OK;
+}
+
+/* A cause that an earlier check has told is not told again. */
+static nb_status spare_cause(told_causes *told, const char *check, verdict *v, nb_ctx *ctx)
+{
+    for (int i = 0; i < told->count; i++)
+        if (nb_conformance_same(told->causes[i], v->cause)) {
+            NB_NEED(v->message, nb_format(ctx, "the same as in %s", told->checks[i]));
+            return NB_OK;
+        }
+    if (told->count == MOST_CHECKS) return NB_OK;
+    told->checks[told->count] = check;
+    told->causes[told->count++] = v->cause;
     return NB_OK;
 }
 
@@ -104,11 +128,12 @@ static nb_status print_refused(const char *label, const nb_refused *refused, nb_
 static nb_status check_choice(const nb_registry *registry, const nb_choice *choice, tally *t, nb_ctx *ctx)
 {
     nb_refused refused = {.why = {NULL}};
+    told_causes told = {.count = 0};
     verdict early = {.status = nb_check_early(choice, registry, ctx)};
     if (early.status != NB_OK) {
         NB_NEED(early.message, nb_strdup(ctx, nb_error_message(ctx)));
         nb_error_clear(ctx);
-        return print(t, choice->label, "options", &early, "", ctx);
+        return print_check(t, choice->label, "options", &early, "", ctx);
     }
     if (registry == &nb_strategies) NB_TRY(ctx, nb_find_refused(choice, t->kernel, t->timeout_s, &refused, ctx));
     NB_TRY(ctx, print_refused(choice->label, &refused, ctx));
@@ -116,7 +141,10 @@ static nb_status check_choice(const nb_registry *registry, const nb_choice *choi
         verdict v = {.status = NB_OK};
         attempt a = {check, {.choice = choice, .kernel = t->kernel, .refused = refused}};
         NB_TRY(ctx, nb_checks_need_heads(registry) ? on_heads(&a, t, &v, ctx) : try(&a, NULL, t, &v, ctx));
-        NB_TRY(ctx, print(t, choice->label, check->name, &v, check->what, ctx));
+        const char *idle = check->idle ? check->idle(choice) : NULL;
+        if (idle) v.calls = 0;
+        if (v.status != NB_OK) NB_TRY(ctx, spare_cause(&told, check->name, &v, ctx));
+        NB_TRY(ctx, print_check(t, choice->label, check->name, &v, idle ? idle : check->what, ctx));
     }
     return NB_OK;
 }
@@ -126,7 +154,7 @@ static nb_status check_record(const nb_registry *registry, const nb_component *c
     verdict v = {.status = nb_check_record(registry, c, ctx)};
     NB_NEED(v.message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    return print(t, c->name, "record", &v, "summary, references, options refuse bad values", ctx);
+    return print_check(t, c->name, "record", &v, "summary, references, options refuse bad values", ctx);
 }
 
 /* As it is and with each choice of each option. */

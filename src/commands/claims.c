@@ -2,12 +2,13 @@
 /* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
 #include "commands/command.h"
 #include "components/study.h"
-#include "report/claims_print.h"
+#include "rows/open.h"
+#include "show/claims_print.h"
 #include "run/run_folder.h"
 
 #include <limits.h>
 
-static nb_status print(nb_output_format format, int runs, const nb_claim_results *results, nb_ctx *ctx)
+static nb_status print_results(nb_output_format format, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
     nb_page page;
     if (format == NB_FORMAT_CSV) return nb_claims_print_csv(stdout, runs, results, ctx);
@@ -19,7 +20,7 @@ static nb_status print(nb_output_format format, int runs, const nb_claim_results
     return nb_format_page(&page, format);
 }
 
-static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)
+static nb_status ask_run(const char *folder, nb_claim_results *results, nb_ctx *ctx)
 {
     nb_store *store;
     nb_relation *relation;
@@ -35,18 +36,18 @@ static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)
 }
 
 /* *open: claims that are tested and not reproduced. */
-static nb_status answer(const char *const *folders, nb_output_format format, int *open, nb_ctx *ctx)
+static nb_status answer_runs(const char *const *folders, nb_output_format format, int *open, nb_ctx *ctx)
 {
     int runs = 0, tally[NB_CLAIM_VERDICTS];
     nb_claim_results *results;
     while (folders[runs]) runs++;
     NB_NEED(results, nb_alloc(ctx, (size_t)runs, sizeof *results));
-    for (int r = 0; r < runs; r++) NB_TRY(ctx, ask(folders[r], &results[r], ctx));
+    for (int r = 0; r < runs; r++) NB_TRY(ctx, ask_run(folders[r], &results[r], ctx));
     nb_claims_tally(runs, results, tally);
     *open = 0;
     for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
         if (v != NB_CLAIM_IS_REPRODUCED && v != NB_CLAIM_IS_UNTESTED) *open += tally[v];
-    return print(format, runs, results, ctx);
+    return print_results(format, runs, results, ctx);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
@@ -59,7 +60,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, INT_MAX, ctx));
     line->stage = NB_ASKS;
-    NB_TRY(ctx, answer(line->arguments, (nb_output_format)line->format.value, &open, ctx));
+    NB_TRY(ctx, answer_runs(line->arguments, (nb_output_format)line->format.value, &open, ctx));
     line->exit = strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
     return NB_OK;
 }

@@ -7,8 +7,9 @@
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "report/caveats.h"
-#include "report/where.h"
+#include "answers/caveats.h"
+#include "rows/open.h"
+#include "rows/where.h"
 #include "run/run_folder.h"
 
 #include <math.h>

@@ -7,9 +7,9 @@
 #include "base/ctx.h"
 #include "base/mistakes.h"
 #include "components/registry.h"
-#include "report/csv.h"
-#include "report/grid_page.h"
-#include "report/relation.h"
+#include "show/csv.h"
+#include "show/grid_page.h"
+#include "rows/relation.h"
 
 #include <popt.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ typedef struct nb_command_line nb_command_line;
 typedef struct {
     const char *name, *arguments, *summary;
     nb_status (*run)(nb_command_line *line, nb_ctx *ctx);
-    bool computes; /* it calls BLAS, at least sometimes */
+    bool computes; /* it calls BLAS, at least sometimes, or says how BLAS computes here */
     int place;     /* group and order in --help; 0: not listed, since programs call it */
 } nb_command;
 
@@ -131,7 +131,7 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
     NB_FLAG_OPTION("programs", '\0', (line)->programs, \
                    "Start the programs that the run's config names, where they are needed: they are code")
 
-/* Conditions on rows: see report/where.h. */
+/* Conditions on rows: see rows/where.h. */
 #define NB_WHERE_OPTION(where) \
     NB_LIST_OPTION( \
         "where", 'w', where, \
@@ -193,14 +193,14 @@ const nb_grid_writer *nb_format_grid_writer(nb_output_format format); /* of one 
 nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format);
 
 /* The manual: a page for the program, one for each command, made from its options and docs/commands.md, and one for
- * each other document of docs/. */
+ * each other document of docs/. src/make/manual.c renders them when the program is built. */
 
 /* A page's name and summary. A document is named after its file, without the ending unless a command has that name. */
 typedef struct {
     const char *name, *summary;
     const nb_command *command; /* NULL: a document, or the program */
     const char *path;          /* path of the document; NULL: a command, or the program */
-    bool word;                 /* of the glossary; the summary is its meaning, as Markdown */
+    bool word;                 /* of the glossary; the summary is its meaning */
 } nb_topic;
 
 /* Lists all pages: the program, the commands in the order of --help, the documents by name. */
@@ -209,15 +209,11 @@ nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx);
 /* Finds the topic of a name in any case, with or without .md. NULL: there is none. */
 const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *name);
 
-/* Looks a word up, in any case, in the glossary of docs/method.md. */
+/* Looks a word up, in any case, in the glossary of the page "method". */
 nb_status nb_manual_word(const char *word, nb_topic *topic, bool *found, nb_ctx *ctx);
 
 /* Prints the page as text of that many columns. */
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx);
-
-/* Writes pages for man(1) of the program, the commands, the config, the columns and the components into FOLDER/man1,
- * man5 and man7. Their date is SOURCE_DATE_EPOCH of the environment, or today. */
-nb_status nb_manual_write(const char *folder, nb_ctx *ctx);
 
 /* Returns the command after `before`, or the first if that is NULL, in the order of --help; NULL: there are no more. */
 const nb_command *nb_command_next(const nb_command *before);

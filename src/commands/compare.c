@@ -3,8 +3,10 @@
 #include "commands/command.h"
 
 #include "components/study.h"
-#include "report/compare_print.h"
-#include "report/where.h"
+#include "show/compare_print.h"
+#include "rows/columns.h"
+#include "rows/open.h"
+#include "rows/where.h"
 #include "run/run_folder.h"
 
 #include <math.h>
@@ -87,7 +89,7 @@ static nb_status check_several(const nb_relation *relation, const given *g, cons
     return NB_OK;
 }
 
-static nb_status print(const given *g, const nb_comparison *c, nb_ctx *ctx)
+static nb_status print_comparison(const given *g, const nb_comparison *c, nb_ctx *ctx)
 {
     const nb_compare_view view = {g->full, g->by_model};
     nb_page page;
@@ -129,18 +131,21 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));
     NB_TRY(ctx, nb_compare_openly(relation, terms, usual, &comparison, ctx));
-    return print(g, &comparison, ctx);
+    return print_comparison(g, &comparison, ctx);
 }
 
 static nb_status read_terms(nb_command_line *line, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
 {
     bool difference = g->scale.value == 1;
-    nb_real_value margin = {.text = g->margin, .min = difference ? 0 : 1, .max = 1e9, .value = difference ? 0 : 1.02};
+    nb_real_value margin = {
+        .text = g->margin, .min = difference ? 0 : 1, .max = 1e9, .value = difference ? 0 : NB_USUAL_MARGIN};
     NB_TRY(ctx, nb_command_real(line, "margin", &margin, ctx));
     terms->contrast.difference = difference;
     terms->contrast.failures = g->failures.value ? NB_FAILURES_WORST : NB_FAILURES_DROP;
     terms->confidence = g->confidence.value;
     terms->resamples = g->full || !nb_format_is_page(g->format) ? (int)g->resamples.value : 0;
+    const char *pool = terms->contrast.pool;
+    terms->by_hand = g->where && pool ? "--where and --pool" : g->where ? "--where" : pool ? "--pool" : NULL;
     terms->margin = difference ? margin.value : log(margin.value);
     return NB_OK;
 }

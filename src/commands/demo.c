@@ -25,7 +25,7 @@ static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx
     NB_TRY(ctx, nb_shipped_folder(&experiments, ctx));
     NB_NEED(heads[0], nb_format(ctx, "%s/data/panel/minilm_*.safetensors", experiments));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
-    return nb_new_experiment(experiment, &answers, false, ctx);
+    return nb_new_experiment(experiment, &answers, ctx);
 }
 
 static nb_status print_next(const char *experiment, const char *results, nb_ctx *ctx)

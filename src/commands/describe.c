@@ -13,7 +13,7 @@
 
 /* Text in a Markdown table or paragraph, on one line, and nothing in it markup. A line that begins with two blanks and
  * a dash is an item of a list. */
-static void put(const char *text)
+static void print_escaped(const char *text)
 {
     static const char item[] = "\n  - ";
     for (bool listed = false; *text; text++) {
@@ -26,6 +26,7 @@ static void put(const char *text)
         }
         if (strchr("|*<\\", *text)) putchar('\\');
         putchar(*text == '\n' ? ' ' : *text);
+        if (*text == '\n') text += strspn(text + 1, " "); /* what the line is set in by */
     }
 }
 
@@ -33,7 +34,7 @@ static void put_cells(const char *const cells[])
 {
     for (int i = 0; cells[i]; i++) {
         fputs(i ? " | " : "| ", stdout);
-        put(cells[i]);
+        print_escaped(cells[i]);
     }
     puts(" |");
 }
@@ -42,10 +43,10 @@ static nb_status put_component(const nb_registry *registry, const nb_component *
 {
     const char *explanation = nb_explanation_of(registry, c);
     printf("\n### %s\n\n", c->name);
-    put(c->summary);
+    print_escaped(c->summary);
     puts(".\n");
     if (explanation) {
-        put(explanation);
+        print_escaped(explanation);
         puts("\n");
     }
     if (c->options->key) puts("| option | may be | default | is |\n|---|---|---|---|");
@@ -58,7 +59,7 @@ static nb_status put_component(const nb_registry *registry, const nb_component *
     puts(c->options->key ? "\nReferences:\n" : "No options.\n\nReferences:\n");
     for (int i = 0; c->references[i]; i++) {
         fputs("* ", stdout);
-        put(c->references[i]);
+        print_escaped(c->references[i]);
         puts("");
     }
     return NB_OK;
@@ -125,7 +126,7 @@ static nb_status markdown(const char *what, nb_ctx *ctx)
 static nb_status describe(const char *name, nb_ctx *ctx)
 {
     nysbench *handle;
-    nb_host host = {.prefix = NULL};
+    nb_host host = {.seen = NULL};
     const char *text, *slash = strchr(name, '/'), *kind = NULL;
     if (slash) NB_NEED(kind, nb_format(ctx, "%.*s", (int)(slash - name), name));
     NB_TRY(ctx, nb_program_handle(&handle, &host, ctx));

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/code.h"
 #include "run/run_folder.h"
+#include "run/run_study.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static nb_status take_shard(nb_experiment *e, nb_ctx *ctx)
 {
     nb_plan whole = e->plan;
     int *of;
-    NB_TRY(ctx, nb_shard_parse(e->shard_text, &e->shard, ctx));
+    NB_TRY(ctx, nb_shard_parse(e->shard_text, "--shard", &e->shard, ctx));
     NB_TRY(ctx, nb_shards_assign(&whole, e->shard.count, &of, ctx));
     NB_TRY(ctx, nb_shard_plan(&whole, of, e->shard.index, &e->plan, ctx));
     return nb_run_shard_folder(e->folder, e->shard, &e->folder, ctx);
@@ -109,7 +110,7 @@ static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
     for (int i = 0; i < c->warnings.count; i++) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->warnings.texts[i]));
     for (int i = 0; i < c->lists[NB_AXIS_PROBLEM].count; i++)
         if (c->shapes[i].warning) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->shapes[i].warning));
-    if (c->study->warn) NB_TRY(ctx, c->study->warn(plan, &all));
+    if (nb_run_study_of(c->study)->warn) NB_TRY(ctx, nb_run_study_of(c->study)->warn(plan, &all));
     for (int r = 0; r < c->rule_count; r++)
         if (plan->excluded_by[r] == 0)
             NB_TRY(ctx, nb_mistakes_add(&all, c->rules[r].place, "exclude: the rule removes no row"));

@@ -192,9 +192,8 @@ nb_status nb_outcomes_choose(const nb_relation *relation, const nb_plan *plan, c
  * folder; without failures there is no such file. */
 nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *relation, const char *where, nb_ctx *ctx);
 
-/* Writes an experiment's file from a few answers. A template gives its keys, their order, meaning and defaults. */
-
-/* Answers known before anything is asked. */
+/* An experiment's file is written from a template, which gives its keys, their order, meaning and defaults; these
+ * replace its values. */
 typedef struct {
     const nb_override *values; /* of keys; commas separate the items of lists; value NULL: none; ends with a NULL key */
     const char *const *heads;  /* each FILE, FILE:H or a pattern with '*'; NULL-terminated; NULL: none */
@@ -203,10 +202,9 @@ typedef struct {
 /* Returns what `new` writes, by place: "experiment", and kinds of components; NULL behind the last. */
 const char *nb_new_at(int index);
 
-/* Writes the file, replacing an existing one. With `ask`, missing answers are asked for on the terminal, and each is
- * checked at once; else they are the template's. NB_EINVAL with the first mistake in the answers, or if the input ends;
- * then nothing is written. */
-nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx);
+/* Writes the file, replacing an existing one. What no answer gives is the template's. NB_EINVAL with the first mistake
+ * in the answers; then nothing is written. */
+nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, nb_ctx *ctx);
 
 /* Shows the progress of a run on a terminal or in a log. */
 

@@ -2,8 +2,8 @@
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
 #include "commands/command.h"
 #include "commands/program.h"
-#include "report/caveats.h"
-#include "report/csv.h"
+#include "answers/caveats.h"
+#include "show/csv.h"
 #include "run/run_folder.h"
 #include "studies/error/runner.h"
 

@@ -4,6 +4,7 @@
 
 #include "api/handle.h"
 #include "api/one_head.h"
+#include "base/default_seed.h"
 #include "base/machine.h"
 #include "calls/heads.h"
 #include "commands/program.h"
@@ -13,10 +14,10 @@
 #include <string.h>
 
 typedef struct {
-    char *head, *attention, *causal, *out;
+    char *head, *attention, *out;
+    nb_word_value causal;
     nb_whole_value threads, seed, trial;
     const char *spec; /* of the attention */
-    bool alone;       /* --causal without a value */
 } request;
 
 /* All heads of the file, or the one that is named, with the mask that is asked for. */
@@ -27,7 +28,7 @@ static nb_status load(const request *r, nb_head_shape *file, nb_layer *layer, nb
     nb_choice problem;
     nb_problem_shape shape;
     NB_TRY(ctx, nb_head_split(r->head, &path, &head, ctx));
-    NB_TRY(ctx, nb_head_spec(path, head, r->causal || !r->alone ? r->causal : "true", &spec, ctx));
+    NB_TRY(ctx, nb_head_spec(path, head, nb_causal_of(&r->causal), &spec, ctx));
     NB_TRY(ctx, nb_choice_parse(&nb_problems, spec, &problem, ctx));
     NB_TRY(ctx, nb_heads_shape(&problem, &shape, ctx));
     if (shape.warning) nb_print_warning("%s", shape.warning);
@@ -67,7 +68,7 @@ static nb_status pass(const request *r, nysbench_attention *attention, const nb_
     int aside = nb_program_aside();
     nysbench_status status = nb_attention_pass(attention, layer, false, out);
     nb_program_output(aside);
-    NB_TRY(ctx, nb_program_take(status, attention->own->ctx, ctx));
+    NB_TRY(ctx, nb_program_take(status, attention->own, ctx));
     NB_TRY(ctx, save(r, file, s, out, ctx));
     summarise(r, attention, s);
     return NB_OK;
@@ -90,7 +91,7 @@ static nb_status forward(const request *r, nysbench *handle, const nb_head_shape
     nysbench_status status = nysbench_attention_new(handle, r->spec, &shape, (int)r->threads.value, r->seed.value,
                                                     (int)r->trial.value, &attention);
     nb_program_output(aside);
-    NB_TRY(ctx, nb_program_take(status, handle->ctx, ctx));
+    NB_TRY(ctx, nb_program_take(status, handle, ctx));
     nb_status passed = pass(r, attention, file, layer, ctx);
     nysbench_attention_free(attention);
     return passed;
@@ -99,28 +100,30 @@ static nb_status forward(const request *r, nysbench *handle, const nb_head_shape
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     request r = {.threads = {.min = 1, .max = NB_MOST_THREADS, .value = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS)},
-                 .seed = {.max = INT64_MAX, .value = 20260101},
-                 .trial = {.max = INT_MAX}};
+                 .seed = {.max = INT64_MAX, .value = NB_DEFAULT_SEED},
+                 .trial = {.max = INT_MAX},
+                 .causal = {.words = nb_causal_words, .value = 2}};
     const struct poptOption options[] = {
         NB_TEXT_OPTION("head", '\0', r.head,
                        "A .safetensors file or a folder of .npy files: all its heads, or one of them", "FILE[:H]"),
         NB_TEXT_OPTION("attention", 'a', r.attention,
                        "What computes the outputs: see `list attentions` (default: streamed, which is exact)", "SPEC"),
-        {"causal", '\0', POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL, &r.causal, 0,
+        {"causal", '\0', POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL, &r.causal.text, NB_TAKES_WORD,
          "Whether a query sees only the keys up to its own (default: auto, as the file says; alone: true)",
          "true|false|auto"},
         NB_WHOLE_OPTION("threads", 't', r.threads, "Threads (default: all CPUs that there are)", "N"),
-        NB_WHOLE_OPTION("seed", '\0', r.seed, "Seed, as in an experiment (default: 20260101)", "S"),
+        NB_WHOLE_OPTION("seed", '\0', r.seed, "Seed, as in an experiment (default: " NB_DEFAULT_SEED_TEXT ")", "S"),
         NB_WHOLE_OPTION("trial", '\0', r.trial, "Which of its trials (default: 0)", "T"),
         NB_OUTPUT_OPTION(r.out, "The outputs, float32 of the shape of q, with V's dimension; '-' is standard output"),
         NB_PLUGIN_OPTION(line),
         POPT_TABLEEND};
     nysbench *handle;
-    nb_host host = {.prefix = NULL};
+    nb_host host = {.seen = NULL};
     nb_choice attention; /* what is wrong with it is said before a large file is read */
     nb_head_shape file;
     nb_layer layer;
-    for (int i = 1; i < line->argc; i++) r.alone = r.alone || strcmp(line->argv[i], "--causal") == 0;
+    for (int i = 1; i < line->argc; i++)
+        if (strcmp(line->argv[i], "--causal") == 0) r.causal.value = 0; /* alone: true */
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     NB_REQUIRE(ctx, r.head && r.out, NB_EINVAL, "forward: %s is missing",
                r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");

@@ -47,17 +47,10 @@ static nb_status unknown(const char *name, const nb_topic *topics, int count, nb
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    char *folder = NULL;
     nb_topic *topics;
     int count;
-    const struct poptOption options[] = {
-        NB_TEXT_OPTION("man-pages", '\0', folder, "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"),
-        POPT_TABLEEND};
+    const struct poptOption options[] = {POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
-    if (folder) {
-        line->stage = NB_WORKS;
-        return nb_manual_write(folder, ctx);
-    }
     line->stage = NB_ASKS;
     const char *name = line->arguments[0];
     NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));

@@ -5,8 +5,9 @@
 
 #include "base/files.h"
 #include "base/words.h"
+#include "components/plugin.h"
 #include "run/provenance.h"
-#include "report/caveats.h"
+#include "answers/caveats.h"
 #include "run/run_folder.h"
 
 #include <string.h>
@@ -107,7 +108,7 @@ static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
 }
 
 /* Prints the facts of the program, or those of a list of manifests. */
-static nb_status print(json_t *all, nb_output_format format, nb_ctx *ctx)
+static nb_status print_facts(json_t *all, nb_output_format format, nb_ctx *ctx)
 {
     static const char *const heads[] = {"manifest", "key", "value", NULL};
     bool list = json_is_array(all);
@@ -158,15 +159,23 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
     json_t *list;
     NB_TRY(ctx, nb_run_store(folder, &store, ctx));
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
-    NB_TRY(ctx, print(list, format, ctx));
+    NB_TRY(ctx, print_facts(list, format, ctx));
     fflush(stdout);
     return nb_format_is_page(format) ? nb_builds_print(stdout, "\nNote: ", "", &store, ctx) : NB_OK;
 }
 
-/* A part of the program that was copied alone has no folder of experiments. */
+/* text: NULL adds nothing. */
+static nb_status add_path(json_t *object, const char *key, const char *text, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, !text || json_object_set_new(object, key, json_string(text)) == 0, NB_ENOMEM, "out of memory: %s",
+               key);
+    return NB_OK;
+}
+
+/* A part of the program that was copied alone has no folder of experiments, and no headers. */
 static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 {
-    const char *folder;
+    const char *folder, *flags;
     json_t *object;
     nb_program program;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
@@ -174,9 +183,10 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
     nb_status status = nb_shipped_folder(&folder, ctx);
     if (status != NB_EIO) NB_TRY(ctx, status);
     nb_error_clear(ctx);
-    json_t *text = status == NB_OK ? json_string(folder) : NULL;
-    NB_REQUIRE(ctx, !text || json_object_set_new(object, "experiments", text) == 0, NB_ENOMEM, "out of memory: a path");
-    return print(object, format, ctx);
+    NB_TRY(ctx, add_path(object, "experiments", status == NB_OK ? folder : NULL, ctx));
+    NB_TRY(ctx, nb_plugin_flags(&flags, ctx));
+    NB_TRY(ctx, add_path(object, "plugin_flags", flags, ctx));
+    return print_facts(object, format, ctx);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
@@ -191,4 +201,4 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     return line->arguments[0] ? print_run(line->arguments[0], format, ctx) : print_program(format, ctx);
 }
 
-NB_COMMAND(info, "[RUN]", "Show this program and machine, or those of a run", false, NB_LOOK_AT_RUN + 80);
+NB_COMMAND(info, "[RUN]", "Show this program and machine, or those of a run", true, NB_LOOK_AT_RUN + 80);

@@ -38,7 +38,7 @@ static nb_status list(listing *l, const nb_registry *kind, bool headed)
 }
 
 /* NB_EINVAL if there is no such kind. */
-static nb_status print(listing *l, const char *kind)
+static nb_status print_kind(listing *l, const char *kind)
 {
     static const char *const heads[] = {"kind", "name", "summary", NULL};
     const nb_registry *registry, *only = NULL;
@@ -56,7 +56,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     l.format = (nb_output_format)line->format.value;
-    return print(&l, line->arguments[0]);
+    return print_kind(&l, line->arguments[0]);
 }
 
 NB_COMMAND(list, "[KIND]", "List components, figures and tables", false, NB_YOUR_OWN + 10);

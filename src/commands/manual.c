@@ -1,198 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* manual.c - see command.h. A page is made in two steps:
- *
- * 1. its Markdown is put together from the tables of options and the documents;
- * 2. libcmark-gfm reads that as a tree, which is printed as text for a terminal or as roff for man(1). The heading of
- *    level 1 is left out, and one of level 2 is a section. Each row of a table is a term, the first cell, with its
- *    meaning, as a code followed by a block quote is; code is as who has installed the program types it. */
+/* manual.c - see command.h. A page is the file manual/TOPIC.txt, which src/make/manual.c writes when the program is
+ * built. It has each heading and paragraph in one line, with a tab before its first word. What follows the tab is
+ * wrapped, below its first word; a line without a tab, such as one of code, is printed as it is. */
 #include "commands/command.h"
 
 #include "base/files.h"
-#include "base/numbers.h"
 #include "base/text.h"
-#include "base/version.h"
 
-#include <cmark-gfm-core-extensions.h>
-#include <cmark-gfm-extension_api.h>
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 static const char ABOUT[] = "measure what approximations of attention lose";
-static const char GLOSSARY[] = "method.md";   /* the document with the section "Glossary", a table of words */
-static const char COMMANDS[] = "commands.md"; /* the document with what the tables do not say */
-
-enum { INDENT = 4, ROFF_WIDTH = 78 };
-
-/* Adds an empty node to the end of its parent. */
-static cmark_node *add(cmark_node *parent, cmark_node_type type)
-{
-    cmark_node *node = cmark_node_new(type);
-    cmark_node_append_child(parent, node);
-    return node;
-}
-
-static void add_literal(cmark_node *parent, cmark_node_type type, const char *text)
-{
-    cmark_node_set_literal(add(parent, type), text);
-}
-
-/* Copies the texts of a node, which are within its block's until they are asked for. */
-static void own_texts(cmark_node *node)
-{
-    cmark_node_get_literal(node);
-    for (cmark_node *child = cmark_node_first_child(node); child; child = cmark_node_next(child)) own_texts(child);
-}
-
-static void move_children(cmark_node *from, cmark_node *to)
-{
-    own_texts(from);
-    for (cmark_node *child; (child = cmark_node_first_child(from));) cmark_node_append_child(to, child);
-}
-
-/* "may be: 1 to 8; default: 1; restarts of the algorithm": the last column is what the row is about. */
-static void add_row(cmark_node *page, cmark_node *head, cmark_node *row)
-{
-    cmark_node *name = cmark_node_first_child(head), *cell = cmark_node_first_child(row), *words;
-    move_children(cmark_node_first_child(cell) ? cell : name, add(page, CMARK_NODE_PARAGRAPH));
-    words = add(add(page, CMARK_NODE_BLOCK_QUOTE), CMARK_NODE_PARAGRAPH);
-    while ((cell = cmark_node_next(cell)) && (name = cmark_node_next(name))) {
-        if (!cmark_node_first_child(cell)) continue;
-        if (cmark_node_first_child(words)) add_literal(words, CMARK_NODE_TEXT, "; ");
-        if (cmark_node_next(cell)) {
-            add_literal(words, CMARK_NODE_TEXT, cmark_node_get_literal(cmark_node_first_child(name)));
-            add_literal(words, CMARK_NODE_TEXT, ": ");
-        }
-        move_children(cell, words);
-    }
-}
-
-static void add_table(cmark_node *page, cmark_node *table)
-{
-    cmark_node *head = cmark_node_first_child(table);
-    for (cmark_node *row = cmark_node_next(head); row; row = cmark_node_next(row)) add_row(page, head, row);
-    cmark_node_free(table);
-}
-
-/* Code is without the "./" of a checkout. */
-static void take_block(cmark_node *page, cmark_node *block, nb_ctx *ctx)
-{
-    cmark_node_type type = cmark_node_get_type(block);
-    int level = type == CMARK_NODE_HEADING ? cmark_node_get_heading_level(block) : 0;
-    if (type == CMARK_NODE_CODE_BLOCK) {
-        const char *code = nb_replaced(ctx, cmark_node_get_literal(block), "./nysbench ", "nysbench ");
-        if (!code) abort(); /* as libcmark-gfm does */
-        cmark_node_set_literal(block, code);
-    }
-    if (level > 1) cmark_node_set_heading_level(block, level - 1);
-    cmark_node_unlink(block);
-    if (level == 1)
-        cmark_node_free(block);
-    else if (strcmp(cmark_node_get_type_string(block), "table") == 0)
-        add_table(page, block);
-    else
-        cmark_node_append_child(page, block);
-}
-
-/* Leaves the words of links to other pages, whose files a reader of the manual does not have. */
-static void drop_links(cmark_node *document)
-{
-    cmark_iter *all = cmark_iter_new(document);
-    for (cmark_event_type event; (event = cmark_iter_next(all)) != CMARK_EVENT_DONE;) {
-        cmark_node *link = cmark_iter_get_node(all);
-        if (event != CMARK_EVENT_EXIT || cmark_node_get_type(link) != CMARK_NODE_LINK) continue;
-        if (strstr(cmark_node_get_url(link), "://")) continue;
-        for (cmark_node *word; (word = cmark_node_first_child(link));) cmark_node_insert_before(link, word);
-        cmark_node_free(link);
-    }
-    cmark_iter_free(all);
-}
-
-/* The page as a tree, which the caller frees. */
-static cmark_node *make_page(const char *markdown, nb_ctx *ctx)
-{
-    cmark_node *page = cmark_node_new(CMARK_NODE_DOCUMENT);
-    cmark_gfm_core_extensions_ensure_registered();
-    cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
-    cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension("table"));
-    cmark_parser_feed(parser, markdown, strlen(markdown));
-    cmark_node *document = cmark_parser_finish(parser);
-    drop_links(document);
-    for (cmark_node *block; (block = cmark_node_first_child(document));) take_block(page, block, ctx);
-    cmark_node_free(document);
-    cmark_parser_free(parser);
-    return page;
-}
-
-/* One block in lines, each so far from the margin. */
-static void print_block(cmark_node *block, int indent, int width, FILE *out)
-{
-    char *text = cmark_render_plaintext(block, CMARK_OPT_DEFAULT, width - indent);
-    for (const char *line = text; *line;) {
-        size_t bytes = strcspn(line, "\n");
-        fprintf(out, "%*s%.*s\n", bytes ? indent : 0, "", (int)bytes, line);
-        line += bytes + (line[bytes] == '\n');
-    }
-    free(text);
-}
-
-static void print_text(const char *markdown, int width, FILE *out, nb_ctx *ctx)
-{
-    cmark_node *page = make_page(markdown, ctx);
-    cmark_node_type before = CMARK_NODE_NONE;
-    for (cmark_node *block = cmark_node_first_child(page); block; block = cmark_node_next(block)) {
-        cmark_node_type type = cmark_node_get_type(block);
-        bool top = type == CMARK_NODE_HEADING, meaning = type == CMARK_NODE_BLOCK_QUOTE;
-        bool deeper = meaning || type == CMARK_NODE_CODE_BLOCK;
-        if (before != CMARK_NODE_NONE && before != CMARK_NODE_HEADING && !meaning) fputc('\n', out);
-        print_block(block,
-                    !top                                      ? deeper ? 2 * INDENT : INDENT
-                    : cmark_node_get_heading_level(block) > 1 ? 2
-                                                              : 0,
-                    width, out);
-        before = type;
-    }
-    cmark_node_free(page);
-}
-
-static bool starts(const char *text, const char *with)
-{
-    return text && strncmp(text, with, strlen(with)) == 0;
-}
-
-/* Code is in bold: mandoc does not know the font that libcmark-gfm names. */
-static nb_status print_roff(const char *markdown, const char *name, int section, const char *date, FILE *out,
-                            nb_ctx *ctx)
-{
-    const char *before = NULL, *two_before = NULL;
-    bool code = false;
-    char *title;
-    NB_NEED(title, nb_strdup(ctx, name));
-    for (char *c = title; *c; c++) *c = (char)toupper((unsigned char)*c);
-    fprintf(
-        out,
-        ".\\\" made by 'nysbench help --man-pages': do not edit\n.TH %s %d %s \"nysbench %s\" \"nysbench manual\"\n",
-        title, section, date, NB_VERSION);
-    cmark_node *page = make_page(markdown, ctx);
-    char *rendered = cmark_render_man(page, CMARK_OPT_DEFAULT, ROFF_WIDTH);
-    const char *text = nb_replaced(ctx, rendered, "\\f[C]", "\\fB");
-    free(rendered);
-    cmark_node_free(page);
-    NB_NEED(text, text ? nb_replaced(ctx, text, "\\f[]", "\\fR") : NULL);
-    for (const char *line = text, *next; *line; line = next) {
-        next = line + strcspn(line, "\n");
-        next += *next == '\n';
-        bool first = starts(before, ".RS") || starts(two_before, ".SH") || starts(two_before, ".SS");
-        code = starts(line, ".nf\n") || (code && !starts(line, ".fi\n"));
-        if (!(first && starts(line, ".PP\n")) && (*line != '\n' || code))
-            fprintf(out, "%.*s\n", (int)strcspn(line, "\n"), line);
-        two_before = before;
-        before = line;
-    }
-    return NB_OK;
-}
+static const char COMMANDS[] = "commands.md"; /* one of the documents, to find their folder */
+static const char GLOSSARY[] = "method";      /* the page with the section "Glossary": words, each with its meaning */
 
 const nb_command *nb_command_next(const nb_command *before)
 {
@@ -258,27 +79,19 @@ const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *na
     return NULL;
 }
 
-/* The section of the document under "## HEADING", up to the next one; "" if there is none. */
-static nb_status read_section(const char *document, const char *heading, const char **section, nb_ctx *ctx)
+static nb_status read_page(const char *topic, const char **text, nb_ctx *ctx)
 {
-    const char *path, *text, *line;
-    NB_TRY(ctx, nb_shared_file("docs", document, &path, ctx));
-    NB_TRY(ctx, nb_read_file(path, &text, ctx));
-    NB_NEED(line, nb_format(ctx, "\n## %s\n", heading));
-    const char *found = strstr(text, line);
-    *section = "";
-    if (!found) return NB_OK;
-    found += strlen(line);
-    const char *end = strstr(found, "\n## ");
-    NB_NEED(*section, nb_format(ctx, "%.*s", (int)(end ? end - found : (long)strlen(found)), found));
-    return NB_OK;
+    const char *file, *path;
+    NB_NEED(file, nb_format(ctx, "%s.txt", topic));
+    NB_TRY(ctx, nb_shared_file("manual", file, &path, ctx));
+    return nb_read_file(path, text, ctx);
 }
 
 /* Whether a cell of several words, "S, F, X", has one of them. */
 static bool has_word(const char *cell, size_t length, const char *word)
 {
     for (const char *at = cell, *end; at < cell + length; at = end + strspn(end, ", ")) {
-        end = at + strcspn(at, ",|");
+        end = at + strcspn(at, ",\n");
         while (end > at && end[-1] == ' ') end--;
         if ((size_t)(end - at) == strlen(word) && strncasecmp(at, word, strlen(word)) == 0) return true;
     }
@@ -287,193 +100,45 @@ static bool has_word(const char *cell, size_t length, const char *word)
 
 nb_status nb_manual_word(const char *word, nb_topic *topic, bool *found, nb_ctx *ctx)
 {
-    const char *line, *next;
+    static const char section[] = "\n\tGlossary\n", term[] = "\n    \t", meaning[] = "\n        \t";
+    const char *page;
     *found = false;
-    NB_TRY(ctx, read_section(GLOSSARY, "Glossary", &line, ctx));
-    for (; *line && !*found; line = next) {
-        const char *end = line + strcspn(line, "\n"), *meaning = *line == '|' ? strchr(line + 1, '|') : NULL;
-        next = end + (*end != '\0');
-        if (!meaning || meaning > end || strncmp(line, "| word |", 8) == 0) continue;
-        *found = has_word(line + 2, (size_t)(meaning - line - 2), word);
+    NB_TRY(ctx, read_page(GLOSSARY, &page, ctx));
+    const char *from = strstr(page, section);
+    NB_REQUIRE(ctx, from, NB_EINVAL, "manual/%s.txt: has no section 'Glossary'", GLOSSARY);
+    for (const char *line = from + strlen(section) - 1; (line[1] == ' ' || line[1] == '\n') && !*found;) {
+        const char *name = line + strlen(term), *end = line + 1 + strcspn(line + 1, "\n");
+        bool is_term = strncmp(line, term, strlen(term)) == 0 && strncmp(end, meaning, strlen(meaning)) == 0;
+        line = end;
+        *found = is_term && has_word(name, (size_t)(end - name), word);
         if (!*found) continue;
+        const char *told = end + strlen(meaning);
         *topic = (nb_topic){.word = true};
-        NB_NEED(topic->name, nb_format(ctx, "%.*s", (int)(meaning - line - 3), line + 2));
-        NB_NEED(topic->summary, nb_format(ctx, "%.*s", (int)(end - meaning - 4), meaning + 2));
+        NB_NEED(topic->name, nb_format(ctx, "%.*s", (int)(end - name), name));
+        NB_NEED(topic->summary, nb_format(ctx, "%.*s", (int)strcspn(told, "\n"), told));
     }
     return NB_OK;
 }
 
-static nb_status print_section(FILE *out, const char *title, const char *heading, nb_ctx *ctx)
+static void print_line(FILE *out, const char *line, int width)
 {
-    const char *text;
-    NB_TRY(ctx, read_section(COMMANDS, heading, &text, ctx));
-    NB_REQUIRE(ctx, *text, NB_EINVAL, "docs/%s: has no section '%s'", COMMANDS, heading);
-    fprintf(out, "## %s\n%s\n", title, text);
-    return NB_OK;
-}
-
-/* Plain text, in which nothing is markup. */
-static void print_plain(FILE *out, const char *text)
-{
-    for (; *text; text++) fprintf(out, strchr("\\`*_[]<>&#|", *text) ? "\\%c" : "%c", *text);
-    fputs("\n\n", out);
-}
-
-static void print_item(FILE *out, const char *term, const char *meaning)
-{
-    fprintf(out, "`%s`\n\n> ", term);
-    print_plain(out, meaning);
-}
-
-/* "-o, --out DIR", and what each is. */
-static nb_status print_options(FILE *out, const nb_command *c, nb_ctx *ctx)
-{
-    const struct poptOption *options;
-    NB_TRY(ctx, nb_command_options(c, &options, ctx));
-    fputs("## OPTIONS\n\n", out);
-    for (const struct poptOption *o = options; o->longName; o++) {
-        char *names, brief[8] = "";
-        if (o->shortName) snprintf(brief, sizeof brief, "-%c, ", o->shortName);
-        NB_NEED(names, nb_format(ctx, "%s--%s%s%s", brief, o->longName, o->argDescrip ? " " : "",
-                                 o->argDescrip ? o->argDescrip : ""));
-        print_item(out, names, o->descrip);
-    }
-    return NB_OK;
-}
-
-/* "run what is missing": the summary's first sentence within another one. */
-static nb_status print_name(FILE *out, const char *name, const char *summary, nb_ctx *ctx)
-{
-    char *clause;
-    NB_NEED(clause, nb_format(ctx, "%.*s", (int)strcspn(summary, ".\n"), summary));
-    if (islower((unsigned char)clause[1])) clause[0] = (char)tolower((unsigned char)clause[0]);
-    fprintf(out, "## NAME\n\n%s - ", name);
-    print_plain(out, clause);
-    return NB_OK;
-}
-
-/* The examples are what follows the first line of code. */
-static nb_status print_command(FILE *out, const nb_command *c, const char *name, nb_ctx *ctx)
-{
-    const char *text;
-    NB_TRY(ctx, read_section(COMMANDS, c->name, &text, ctx));
-    const char *code = strstr(text, "\n    ");
-    NB_TRY(ctx, print_name(out, name, c->summary, ctx));
-    fprintf(out, "## SYNOPSIS\n\nnysbench %s \\[OPTION]... ", c->name);
-    print_plain(out, c->arguments);
-    fprintf(out, "## DESCRIPTION\n\n%s.\n\n%.*s\n\n", c->summary, code ? (int)(code - text) : (int)strlen(text), text);
-    NB_TRY(ctx, print_options(out, c, ctx));
-    if (code) fprintf(out, "## EXAMPLES\n%s\n", code);
-    return print_section(out, "EXIT STATUS", "Exit status", ctx);
-}
-
-static nb_status print_program(FILE *out, nb_ctx *ctx)
-{
-    NB_TRY(ctx, print_name(out, "nysbench", ABOUT, ctx));
-    fputs("## SYNOPSIS\n\nnysbench COMMAND \\[OPTION]... \\[ARGUMENT]...\n\n"
-          "## DESCRIPTION\n\nEach command has options of its own: 'nysbench COMMAND --help' lists them, and 'nysbench "
-          "help COMMAND' explains the command.\n\n"
-          "## COMMANDS\n\n",
-          out);
-    for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) {
-        const char *call, *summary;
-        NB_NEED(call, nb_format(ctx, "%s%s%s", c->name, *c->arguments ? " " : "", c->arguments));
-        NB_NEED(summary, nb_format(ctx, "%.*s", (int)strcspn(c->summary, ".\n"), c->summary));
-        print_item(out, call, summary);
-    }
-    NB_TRY(ctx, print_section(out, "ENVIRONMENT", "Environment", ctx));
-    NB_TRY(ctx, print_section(out, "FILES", "Files", ctx));
-    return print_section(out, "EXIT STATUS", "Exit status", ctx);
-}
-
-static nb_status print_document(FILE *out, const nb_topic *t, const char *name, nb_ctx *ctx)
-{
-    const char *text;
-    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
-    NB_TRY(ctx, print_name(out, name, t->summary, ctx));
-    fprintf(out, "## DESCRIPTION\n\n%s\n", text);
-    return NB_OK;
-}
-
-/* The page as Markdown. */
-static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
-{
-    const nb_topic *t = what;
-    const char *name;
-    if (t->word) {
-        fprintf(out, "`%s`\n\n> %s\n\nnysbench help method has all words of the glossary.\n", t->name, t->summary);
-        return NB_OK;
-    }
-    if (!t->command && !t->path) return print_program(out, ctx);
-    NB_NEED(name, nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
-    return t->command ? print_command(out, t->command, name, ctx) : print_document(out, t, name, ctx);
+    int lead = (int)strcspn(line, "\t");
+    fprintf(out, "%.*s", lead, line);
+    if (line[lead]) nb_text_wrap(out, lead, lead, width, line + lead + 1);
+    fputc('\n', out);
 }
 
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx)
 {
-    const char *markdown;
-    NB_TRY(ctx, nb_print_text(print, topic, &markdown, ctx));
-    print_text(markdown, width, out, ctx);
-    return NB_OK;
-}
-
-typedef struct {
-    const nb_topic *topic;
-    const char *name, *date;
-    int section;
-} man_page;
-
-static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
-{
-    const man_page *m = what;
-    const char *markdown;
-    NB_TRY(ctx, nb_print_text(print, m->topic, &markdown, ctx));
-    NB_NEED(markdown, nb_format(ctx,
-                                "%s\n## SEE ALSO\n\n%s, nysbench-config(5), nysbench-columns(7), "
-                                "nysbench-components(7)\n",
-                                markdown, strcmp(m->name, "nysbench") == 0 ? "nysbench-run(1)" : "nysbench(1)"));
-    return print_roff(markdown, m->name, m->section, m->date, out, ctx);
-}
-
-/* Returns the section of the manual that the topic's page is in; 0: it has none. */
-static int section_of(const nb_topic *t)
-{
-    static const char *const documents[] = {"config", "columns", "components", NULL};
-    static const int sections[] = {5, 7, 7};
-    int document = nb_text_index(t->name, documents);
-    return !t->path ? 1 : document < 0 ? 0 : sections[document];
-}
-
-static nb_status find_date(const char **date, nb_ctx *ctx)
-{
-    static const long long END = 253402300799; /* of the year 9999 */
-    const char *said = getenv("SOURCE_DATE_EPOCH");
-    long long seconds = time(NULL);
-    char text[16];
-    struct tm utc;
-    NB_REQUIRE(ctx, !said || nb_parse_integer(said, 0, END, &seconds), NB_EINVAL,
-               "SOURCE_DATE_EPOCH is '%s': expected seconds since 1970", said);
-    strftime(text, sizeof text, "%Y-%m-%d", gmtime_r(&(time_t){seconds}, &utc));
-    NB_NEED(*date, nb_strdup(ctx, text));
-    return NB_OK;
-}
-
-nb_status nb_manual_write(const char *folder, nb_ctx *ctx)
-{
-    nb_topic *topics;
-    int count;
-    const char *date;
-    NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
-    NB_TRY(ctx, find_date(&date, ctx));
-    for (int i = 0; i < count; i++) {
-        man_page m = {.topic = &topics[i], .name = "nysbench", .date = date, .section = section_of(&topics[i])};
-        const char *place, *path;
-        if (m.section == 0) continue;
-        if (i > 0) NB_NEED(m.name, nb_format(ctx, "nysbench-%s", topics[i].name));
-        NB_NEED(place, nb_format(ctx, "%s/man%d", folder, m.section));
-        NB_NEED(path, nb_format(ctx, "%s/%s.%d", place, m.name, m.section));
-        NB_TRY(ctx, nb_make_folder(place, ctx));
-        NB_TRY(ctx, nb_write_file(path, print_man, &m, ctx));
-    }
+    const char *page;
+    char *lines, *line;
+    if (topic->word)
+        NB_NEED(page,
+                nb_format(ctx, "    \t%s\n        \t%s\n\n    \tnysbench help %s has all words of the glossary.\n",
+                          topic->name, topic->summary, GLOSSARY));
+    else
+        NB_TRY(ctx, read_page(topic->name, &page, ctx));
+    NB_NEED(lines, nb_strdup(ctx, page));
+    while ((line = strsep(&lines, "\n")) && lines) print_line(out, line, width);
     return NB_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "base/builder.h"
 #include "nystrom/picks_file.h"
-#include "report/csv.h"
+#include "show/csv.h"
 #include "config/labels.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ static nb_status print_lines(nysbench *handle, int rows, nb_ctx *ctx)
 {
     const char *text;
     for (int i = 0; i < rows; i++) {
-        NB_TRY(ctx, nb_program_take(nysbench_row_json(handle, i, &text), handle->ctx, ctx));
+        NB_TRY(ctx, nb_program_take(nysbench_row_json(handle, i, &text), handle, ctx));
         puts(text);
     }
     return NB_OK;
@@ -128,7 +128,7 @@ static nb_status print_rows(nysbench *handle, int rows, nb_output_format format,
 }
 
 /* If all rows are skipped, the call has asked for something impossible. */
-static nb_status tell(nb_command_line *line, nysbench *handle, int rows, bool lines, nb_ctx *ctx)
+static nb_status print_measures(nb_command_line *line, nysbench *handle, int rows, bool lines, nb_ctx *ctx)
 {
     int failures = 0, skipped = 0;
     for (int i = 0; i < rows; i++) {
@@ -141,34 +141,36 @@ static nb_status tell(nb_command_line *line, nysbench *handle, int rows, bool li
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    nysbench_request request;
+    nb_head_request asked;
+    nysbench_request *request = &asked.request;
     nysbench *handle;
     int rows, lines = 0;
     char *files[2] = {NULL, NULL};
     nb_host host = {.self = files};
     const struct poptOption options[] = {
-        NB_ONE_HEAD_OPTIONS(request, host, line),
+        NB_ONE_HEAD_OPTIONS(asked, line),
         NB_TEXT_OPTION("query-landmarks", '\0', files[0],
                        "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input",
                        "FILE.npy"),
         NB_TEXT_OPTION("key-landmarks", '\0', files[1], "The same for the keys; one file of tokens serves both sides",
                        "FILE.npy"),
-        NB_TEXT_OPTION("factors", '\0', request.factors, "nystromformer (default), cur, nocore or kernel_ridge", "F"),
-        NB_LIST_OPTION("core", 'c', request.cores,
+        NB_TEXT_OPTION("factors", '\0', request->factors, "nystromformer (default), cur, nocore or kernel_ridge", "F"),
+        NB_LIST_OPTION("core", 'c', request->cores,
                        "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"),
-        NB_TEXT_OPTION("metrics", '\0', request.metrics, "Columns, separated by commas (default: all)", "LIST"),
+        NB_TEXT_OPTION("metrics", '\0', request->metrics, "Columns, separated by commas (default: all)", "LIST"),
         NB_FORMAT_OPTION(line),
         NB_FLAG_OPTION("json", 'j', lines, "One JSON object for each core, a line each"),
         POPT_TABLEEND};
-    nysbench_request_init(&request);
+    nb_head_request_init(&asked);
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     if (files[0] || files[1]) host.seen = read_files;
-    NB_REQUIRE(ctx, !host.seen || !(request.strategy || host.landmarks || request.pairing), NB_EINVAL,
+    NB_REQUIRE(ctx, !host.seen || !(request->strategy || asked.landmarks.text || request->pairing), NB_EINVAL,
                "measure: --strategy, --landmarks and --pairing, or landmark files, not both");
+    NB_TRY(ctx, nb_head_request_finish(&asked, ctx));
     NB_TRY(ctx, nb_program_handle(&handle, &host, ctx));
     int aside = nb_program_aside();
-    NB_TRY(ctx, nb_program_end(line, handle, nysbench_measure(handle, &request, &rows), aside, ctx));
-    return tell(line, handle, rows, lines, ctx);
+    NB_TRY(ctx, nb_program_end(line, handle, nysbench_measure(handle, request, &rows), aside, ctx));
+    return print_measures(line, handle, rows, lines, ctx);
 }
 
 NB_COMMAND(measure, "--head FILE ...", "Measure one choice of landmarks on one head", true, NB_YOUR_OWN + 50);

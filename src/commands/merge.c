@@ -116,7 +116,7 @@ static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
     NB_TRY(ctx, nb_store_manifests(&store, &count, &manifests, ctx));
     NB_TRY(ctx, check_inputs(m, s->folder, count, manifests, ctx));
     NB_TRY(ctx, nb_store_get(&store, "shard", &shard, ctx));
-    if (shard) NB_TRY(ctx, nb_shard_parse(shard, &s->shard, ctx));
+    if (shard) NB_TRY(ctx, nb_shard_parse(shard, path, &s->shard, ctx));
     return add_run(m, s->folder, false, &store, count, manifests);
 }
 
@@ -172,8 +172,8 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
         const nb_program *a = &merge->by[first]->program, *b = &merge->by[i]->program;
         const char *text_a, *text_b;
         if (nb_program_same(a, b)) continue;
-        NB_TRY(ctx, nb_program_beside(a, b, &text_a, ctx));
-        NB_TRY(ctx, nb_program_beside(b, a, &text_b, ctx));
+        NB_TRY(ctx, nb_program_text_against(a, b, &text_a, ctx));
+        NB_TRY(ctx, nb_program_text_against(b, a, &text_b, ctx));
         NB_FAIL(ctx, NB_EINVAL, "%s was run by %s, %s %s, %s; --mixed merges them",
                 merge->names[merge->from[first] - 1], text_a, merge->names[merge->from[i] - 1],
                 nb_program_difference(a, b), text_b);
@@ -361,4 +361,4 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     return NB_OK;
 }
 
-NB_COMMAND(merge, "OUT [RUN...]", "Merge shards, or runs of one config", false, NB_MORE + 20);
+NB_COMMAND(merge, "OUT [RUN...]", "Merge shards, or runs of one config", true, NB_MORE + 20);

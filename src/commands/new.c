@@ -6,10 +6,10 @@
 #include "base/words.h"
 #include "base/text.h"
 #include "commands/experiment.h"
+#include "components/plugin.h"
 
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Folder of a kind's files in the source tree, and the header by which the tree is recognised. */
 static const struct {
@@ -26,17 +26,19 @@ const char *nb_new_at(int index)
     return index == 0 ? "experiment" : index <= KINDS ? places[index - 1].kind : NULL;
 }
 
+/* With the headers that the program has, or else with those that are installed. */
 static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
 {
-    (void)ctx;
+    const char *flags;
+    NB_TRY(ctx, nb_plugin_flags(&flags, ctx));
     fprintf(out,
             "# nysbench check ./%s.so; nysbench run --plugin ./%s.so EXPERIMENT.yaml\n"
             "CFLAGS ?= -O2 -g -Wall -Wextra\n"
-            "NYSBENCH := $(or $(shell pkg-config --cflags nysbench),$(error after make install of nysbench, "
-            "PKG_CONFIG_PATH must hold its PREFIX/lib/pkgconfig))\n"
+            "NYSBENCH := %s\n"
             "%s.so: %s.c\n"
             "\t$(CC) $(CFLAGS) $(NYSBENCH) -shared -fPIC $< -o $@\n",
-            (const char *)name, (const char *)name, (const char *)name, (const char *)name);
+            (const char *)name, (const char *)name, flags ? flags : "$(shell pkg-config --cflags nysbench)",
+            (const char *)name, (const char *)name);
     return NB_OK;
 }
 
@@ -87,8 +89,7 @@ static nb_status print_plugin_next(const char *source, const char *makefile, con
     NB_NEED(object, nb_format(ctx, "%s/%s.so", folder ? folder : ".", name));
     NB_TRY(ctx, nb_shell_word(object, &object, ctx));
     printf("%s\n%s\n"
-           "Now, with nysbench installed ('make install'; for another PREFIX, set PKG_CONFIG_PATH to "
-           "PREFIX/lib/pkgconfig):\n"
+           "Now:\n"
            "  make%s%s\n"
            "  %s check %s\n"
            "  %s run --plugin %s EXPERIMENT.yaml\n",
@@ -149,12 +150,12 @@ static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx
     if (!path) path = "experiment.yaml";
     NB_REQUIRE(ctx, !c->folder, NB_EINVAL, "new experiment: it has no option --out; its FILE may be in any folder");
     NB_REQUIRE(ctx, c->force || !is_there(path), NB_EINVAL, "%s: exists already; --force replaces it", path);
-    NB_REQUIRE(ctx, c->yes || isatty(STDIN_FILENO), NB_EINVAL,
-               "new experiment: there is no terminal to ask on; --yes takes the defaults for what no option gives");
-    NB_TRY(ctx, nb_new_experiment(path, &answers, !c->yes, ctx));
+    NB_TRY(ctx, nb_new_experiment(path, &answers, ctx));
     NB_TRY(ctx, nb_shell_program(&program, ctx));
     NB_TRY(ctx, nb_shell_word(path, &file, ctx));
-    printf("%s\nNow:\n  %s plan %s    # what it costs\n  %s run %s\n", path, program, file, program, file);
+    puts(path);
+    if (!c->heads) puts("Its data are drawn; --heads FILE takes heads of your own, and an editor changes the rest.");
+    printf("Now:\n  %s plan %s    # what it costs\n  %s run %s\n", program, file, program, file);
     return NB_OK;
 }
 
@@ -178,7 +179,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_TEXT_OPTION("landmarks", 'm', c.landmarks, "experiment: numbers of landmarks", "LIST"),
         NB_TEXT_OPTION("trials", 't', c.trials, "experiment: repetitions", "N"),
         NB_TEXT_OPTION("question", '\0', c.question, "experiment: what is asked, a sentence", "TEXT"),
-        NB_FLAG_OPTION("yes", 'y', c.yes, "experiment: ask nothing"),
+        NB_FLAG_OPTION("yes", 'y', c.yes, "experiment: no effect; accepted for older scripts"),
         NB_FLAG_OPTION("force", 'f', c.force, "experiment: replace a FILE that is there"),
         POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));

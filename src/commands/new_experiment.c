@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new_experiment.c - an experiment of a few answers. The answers so far replace the template's values, and the whole is
- * loaded after each: a mistake in an answer is found as it would be in a file. */
+/* new_experiment.c - an experiment of a few answers, which replace the template's values. The whole is loaded before it
+ * is written: a mistake in an answer is found as it would be in a file. */
 #include "commands/experiment.h"
 
 #include "api/one_head.h"
@@ -12,7 +12,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MOST_ENTRIES = 16, ANSWER_SIZE = 4096 };
+enum { MOST_ENTRIES = 16 };
 
 typedef struct {
     const char *comment; /* lines that begin with '#', with their ends */
@@ -32,7 +32,7 @@ typedef struct {
     bool unmasked; /* a file does not say whether it has one */
 } form;
 
-static entry *find(form *f, const char *key)
+static entry *find_entry(form *f, const char *key)
 {
     int i = 0;
     while (i < f->count && strcmp(f->items[i].key, key) != 0) i++;
@@ -111,12 +111,12 @@ static nb_status head_problem(form *f, const char *text, const char **spec, nb_c
     NB_TRY(ctx, nb_head_file_shape(file, &shape, ctx));
     f->no_mask = f->no_mask || shape.causal;
     f->unmasked = f->unmasked || shape.unmasked;
-    return nb_head_spec(file, head, shape.causal || shape.unmasked ? "false" : NULL, spec, ctx);
+    return nb_head_spec(file, head, shape.causal || shape.unmasked ? 0 : -1, spec, ctx);
 }
 
 static nb_status add_one(form *f, const char *text, nb_ctx *ctx)
 {
-    entry *e = find(f, "problems");
+    entry *e = find_entry(f, "problems");
     const char *spec;
     NB_TRY(ctx, head_problem(f, text, &spec, ctx));
     if (e->given) NB_NEED(spec, nb_format(ctx, "%s, %s", e->value, spec));
@@ -127,7 +127,7 @@ static nb_status add_one(form *f, const char *text, nb_ctx *ctx)
 /* The first strategy and the last one: does this beat that? *challenger is NULL if there is one alone. */
 static nb_status find_rivals(form *f, const char **baseline, const char **challenger, nb_ctx *ctx)
 {
-    const char *at = find(f, "strategies")->yaml, *end;
+    const char *at = find_entry(f, "strategies")->yaml, *end;
     *challenger = NULL;
     if (*at != '[') return NB_OK;
     NB_NEED(at, nb_format(ctx, "%.*s", (int)strlen(at) - 2, at + 1));
@@ -170,7 +170,7 @@ static nb_status make_claim(form *f, const char *between, const char **claim, nb
 /* The question, if nobody has given one. */
 static nb_status make_question(form *f, nb_ctx *ctx)
 {
-    entry *e = find(f, "question");
+    entry *e = find_entry(f, "question");
     const char *baseline, *challenger, *text;
     NB_TRY(ctx, find_rivals(f, &baseline, &challenger, ctx));
     if (e->given || !challenger) return NB_OK;
@@ -189,8 +189,8 @@ static nb_status add_heads(form *f, const char *text, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A mistake in the terms of who answers: with the option that it is in, or, where it was just asked for, without. */
-static const char *in_words(const char *mistake, bool option, nb_ctx *ctx)
+/* A mistake, with the option that it is in instead of the key. */
+static const char *in_words(const char *mistake, nb_ctx *ctx)
 {
     static const struct {
         const char *place, *option;
@@ -201,15 +201,14 @@ static const char *in_words(const char *mistake, bool option, nb_ctx *ctx)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t length = strlen(known[i].place);
         if (strncmp(mistake, known[i].place, length) != 0) continue;
-        const char *text = mistake + length;
-        if (option) text = nb_format(ctx, "%s: %s", known[i].option, text);
+        const char *text = nb_format(ctx, "%s: %s", known[i].option, mistake + length);
         return text ? text : "out of memory";
     }
     return mistake;
 }
 
-/* Loads the template with all values; the first mistake becomes the error, with or without the option that it is in. */
-static nb_status check(form *f, bool option, nb_ctx *ctx)
+/* Loads the template with all values; the first mistake becomes the error. */
+static nb_status check_form(form *f, nb_ctx *ctx)
 {
     nb_override overrides[MOST_ENTRIES + 2];
     nb_mistakes mistakes = {.ctx = ctx};
@@ -226,76 +225,19 @@ static nb_status check(form *f, bool option, nb_ctx *ctx)
     NB_TRY(ctx, nb_config_load(f->template_path, count, overrides, &config, &mistakes, ctx));
     if (mistakes.count == 0) NB_TRY(ctx, nb_config_check_ready(&config, "--set strategies", &mistakes));
     if (mistakes.count == 0) return NB_OK;
-    NB_FAIL(ctx, NB_EINVAL, "%s", in_words(mistakes.texts[0], option, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s", in_words(mistakes.texts[0], ctx));
 }
 
 static nb_status take_answers(form *f, const nb_new_answers *a, nb_ctx *ctx)
 {
     for (int i = 0; a->heads && a->heads[i]; i++) NB_TRY(ctx, add_heads(f, a->heads[i], ctx));
     for (const nb_override *answer = a->values; answer && answer->key; answer++) {
-        entry *e = find(f, answer->key);
+        entry *e = find_entry(f, answer->key);
         if (!answer->value) continue;
         e->given = true;
         NB_TRY(ctx, set_value(e, answer->value, ctx));
     }
-    return check(f, true, ctx);
-}
-
-/* One line from the terminal, without its end; NB_EINVAL if there is none. */
-static nb_status read_answer(char answer[ANSWER_SIZE], nb_ctx *ctx)
-{
-    fflush(stdout);
-    NB_REQUIRE(ctx, fgets(answer, ANSWER_SIZE, stdin), NB_EINVAL,
-               "the input ended before the last answer; nothing is written");
-    answer[strcspn(answer, "\n")] = '\0';
-    return NB_OK;
-}
-
-/* Says what is wrong with an answer, which is asked again; other errors pass. */
-static nb_status forgive(nb_status status, nb_ctx *ctx)
-{
-    if (status == NB_OK || status == NB_ENOMEM || status == NB_EBUG) return status;
-    printf("  %s\n", nb_error_message(ctx));
-    nb_error_clear(ctx);
-    return NB_OK;
-}
-
-/* Asks for a value, and again where it is wrong; for heads until there are no more. */
-static nb_status ask(form *f, entry *e, nb_ctx *ctx)
-{
-    bool heads = strcmp(e->key, "problems") == 0;
-    char answer[ANSWER_SIZE];
-    for (;;) {
-        const entry before = *e;
-        if (!heads)
-            printf("%s [%s]: ", e->key, e->value);
-        else if (e->given)
-            printf("more heads [no more]: ");
-        else
-            printf("heads: FILE, FILE:HEAD, a folder of files or a pattern with * [none: %s]: ", e->value);
-        NB_TRY(ctx, read_answer(answer, ctx));
-        if (!*answer) return NB_OK;
-        nb_status status = heads ? add_heads(f, answer, ctx) : set_value(e, answer, ctx);
-        if (status == NB_OK) status = check(f, false, ctx);
-        if (status == NB_OK && !heads) return NB_OK;
-        if (status != NB_OK) *e = before;
-        NB_TRY(ctx, forgive(status, ctx));
-    }
-}
-
-/* Asks for what the options have not given, in the order of the template; seed, metrics and figures are left to the
- * editor. */
-static nb_status ask_all(form *f, nb_ctx *ctx)
-{
-    static const char *const asked[] = {"problems", "landmarks", "strategies", "cores", "trials"};
-    puts("Enter takes what is in brackets.");
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        entry *e = find(f, asked[i]);
-        if (e->given) continue;
-        printf("\n%s", e->comment);
-        NB_TRY(ctx, ask(f, e, ctx));
-    }
-    return NB_OK;
+    return check_form(f, ctx);
 }
 
 /* Long lists are written an item a line. */
@@ -341,7 +283,7 @@ static nb_status print_document(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx)
+nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, nb_ctx *ctx)
 {
     form *f;
     NB_NEED(f, nb_alloc(ctx, 1, sizeof *f));
@@ -349,7 +291,6 @@ nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, boo
     NB_TRY(ctx, nb_stem_of(path, &f->name, ctx));
     NB_NEED(f->name, quoted(f->name, ctx));
     NB_TRY(ctx, take_answers(f, answers, ctx));
-    if (ask) NB_TRY(ctx, ask_all(f, ctx));
     NB_TRY(ctx, make_question(f, ctx));
     NB_TRY(ctx, make_claim(f, "\n    ", &f->claim, ctx));
     NB_TRY(ctx, nb_write_file(path, print_document, f, ctx));

@@ -4,6 +4,7 @@
 #include "commands/experiment.h"
 
 #include "base/words.h"
+#include "rows/made_tables.h"
 #include "run/match.h"
 #include "run/run_folder.h"
 
@@ -127,7 +128,7 @@ static nb_status print_failures(const outcomes *o, const char *path, nb_ctx *ctx
     return NB_OK;
 }
 
-static nb_status print(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
+static nb_status print_outcomes(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
 {
     const char *path;
     outcomes all = {.command = ""}, asked;
@@ -146,7 +147,7 @@ static nb_status print(const nb_experiment *e, const nb_relation *r, const char 
 nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = print(e, r, where, ctx);
+    nb_status status = print_outcomes(e, r, where, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -5,10 +5,11 @@
 #include "base/files.h"
 #include "base/machine.h"
 #include "base/texts.h"
-#include "report/compare.h"
+#include "answers/compare.h"
+#include "config/config_study.h"
 #include "problems/problem.h"
 #include "config/labels.h"
-#include "report/page_record.h"
+#include "show/page_record.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static void print_methods(FILE *out, const nb_plan *plan)
 }
 
 typedef struct {
-    nb_texts strata, sources; /* see report/relation.h */
+    nb_texts strata, sources; /* see rows/relation.h */
     bool *drawn;              /* by stratum */
     int *counts;              /* of sources */
     int room, counts_room;
@@ -161,8 +162,8 @@ static void print_cost(FILE *out, const nb_preview *o)
             "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only "
             "with --mixed\n",
             o->others);
-    fprintf(out, "time: about %s with %d worker%s\n", nb_preview_time(f, 1, time), f->workers,
-            f->workers == 1 ? "" : "s");
+    fprintf(out, "time: about %s with %d worker%s, by %s\n", nb_preview_time(f, 1, time), f->workers,
+            f->workers == 1 ? "" : "s", o->machine.kept ? "the rows measured before" : "a product timed just now");
     if (nb_study_alone(o->e->config.study, &o->e->config))
         fprintf(out,
                 "exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
@@ -197,7 +198,7 @@ static nb_status print_all(FILE *out, const void *what, nb_ctx *ctx)
 }
 
 /* Wraps each line. */
-static nb_status print(const nb_preview *o, nb_ctx *ctx)
+static nb_status print_plan(const nb_preview *o, nb_ctx *ctx)
 {
     enum { WIDTH = 80 };
     const char *text, *line;
@@ -211,7 +212,7 @@ static nb_status print(const nb_preview *o, nb_ctx *ctx)
 }
 
 /* Fills one row with the numbers of what is printed for people. */
-static nb_status fill(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
+static nb_status fill_grid(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
 {
     static const char *const heads[] = {"experiment", "seed",   "results",      "scenes",        "trials",   "methods",
                                         "rows",       "done",   "to_run",       "failed_before", "excluded", "workers",
@@ -239,11 +240,11 @@ static nb_status fill(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
     return nb_grid_whole(g, f->all_bytes);
 }
 
-static nb_status tell(const nb_preview *o, nb_output_format format, nb_ctx *ctx)
+static nb_status print_preview(const nb_preview *o, nb_output_format format, nb_ctx *ctx)
 {
     nb_grid grid;
-    if (format == NB_FORMAT_TABLE) return print(o, ctx);
-    NB_TRY(ctx, fill(&grid, o, ctx));
+    if (format == NB_FORMAT_TABLE) return print_plan(o, ctx);
+    NB_TRY(ctx, fill_grid(&grid, o, ctx));
     return nb_format_table(&grid, false, format);
 }
 
@@ -251,7 +252,7 @@ nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format forma
 {
     nb_preview preview;
     NB_TRY(ctx, nb_preview_make(start, true, &preview, ctx));
-    NB_TRY(ctx, tell(&preview, format, ctx));
+    NB_TRY(ctx, print_preview(&preview, format, ctx));
     fflush(stdout);
     return nb_preview_check(start->line->command, &preview, max_hours, ctx);
 }

@@ -8,10 +8,11 @@
 #include "base/text.h"
 #include "components/study.h"
 #include "studies/error/runner.h"
-#include "report/figure.h"
+#include "show/figure.h"
 #include "run/run_folder.h"
-#include "report/results.h"
-#include "report/scripts.h"
+#include "show/full_study.h"
+#include "show/results.h"
+#include "show/scripts.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static nb_status draw_own(const nb_drawing *d, const nb_study *study, nb_ctx *ct
     nb_plan plan;
     const nb_results results = {.folder = d->run, .plan = &plan, .relation = d->relation, .gnuplots = d->gnuplots};
     NB_TRY(ctx, nb_experiment_of_run(d->run, d->programs, &config, &plan, ctx));
-    NB_TRY(ctx, study->draw(&results, ctx));
+    NB_TRY(ctx, nb_full_study_of(study)->draw(&results, ctx));
     NB_TRY(ctx, nb_gnuplots_wait(d->gnuplots, ctx));
     printf("%s/%s: the figures of its config%s\n", d->run, NB_PLOTS_FOLDER,
            d->gnuplots ? "" : ", data and scripts only");
@@ -105,11 +106,12 @@ static nb_status plot(const char *folder, bool programs, const nb_figure *only, 
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
                only ? only->study : "", study->component.name);
-    NB_REQUIRE(ctx, !study->draw || !style->paper, NB_EINVAL,
+    bool draws = nb_full_study_of(study)->draw;
+    NB_REQUIRE(ctx, !draws || !style->paper, NB_EINVAL,
                "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
-    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL, "plot: the study %s draws its figures itself, of all rows",
+    NB_REQUIRE(ctx, !draws || !*where, NB_EINVAL, "plot: the study %s draws its figures itself, of all rows",
                study->component.name);
-    if (study->draw) {
+    if (draws) {
         NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
         return draw_own(&drawing, study, ctx);
     }

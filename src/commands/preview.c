@@ -26,7 +26,7 @@ static nb_status count_others(nb_store *store, int blas_threads, int *others, nb
     return NB_OK;
 }
 
-static nb_status look(nb_start *start, nb_store *store, bool measured, nb_preview *o, nb_ctx *ctx)
+static nb_status preview_rows(nb_start *start, nb_store *store, bool measured, nb_preview *o, nb_ctx *ctx)
 {
     const nb_experiment *e = start->e;
     nb_workers *workers = &start->workers;
@@ -40,7 +40,7 @@ static nb_status look(nb_start *start, nb_store *store, bool measured, nb_previe
     o->to_run = nb_terms_take_only(&terms, &e->plan, pending);
     nb_workers_alone(&e->plan, workers);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
-    if (measured && o->to_run > 0) NB_TRY(ctx, nb_measure_machine(&o->machine, ctx));
+    if (measured && o->to_run > 0) NB_TRY(ctx, nb_find_machine(store, &o->machine, ctx));
     return nb_predict(&e->plan, pending, o->machine, nb_preview_workers(workers->jobs), &o->times, ctx);
 }
 
@@ -50,18 +50,18 @@ nb_status nb_preview_make(nb_start *start, bool measured, nb_preview *o, nb_ctx 
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
-    *o = (nb_preview){.e = e, .machine = {.slowness = 1}};
+    *o = (nb_preview){.e = e, .machine = {.rate = NB_USUAL_RATE}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
-    if (start->choices->fresh || !nb_run_exists(e->folder, ctx)) return look(start, NULL, measured, o, ctx);
+    if (start->choices->fresh || !nb_run_exists(e->folder, ctx)) return preview_rows(start, NULL, measured, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = nb_store_open(path, false, e->config.study, &store, own);
     if (status != NB_OK &&
         !nb_run_exists(e->folder, ctx)) { /* killed while it made the store, which is empty now that it was opened */
         nb_ctx_release(own, 0);
         nb_error_clear(ctx);
-        return look(start, NULL, measured, o, ctx);
+        return preview_rows(start, NULL, measured, o, ctx);
     }
-    if (status == NB_OK) status = look(start, &store, measured, o, ctx);
+    if (status == NB_OK) status = preview_rows(start, &store, measured, o, ctx);
     nb_ctx_release(own, 0);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "components/plugin.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,17 +21,54 @@ static void free_handle(void *handle)
 nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, nysbench_new(handle) == NYSBENCH_OK, NB_ENOMEM, "out of memory: a handle");
-    host->prefix = "--";
     host->processes = true;
     (*handle)->host = host;
     return nb_defer(ctx, free_handle, *handle);
 }
 
-nb_status nb_program_take(nysbench_status status, const nb_ctx *from, nb_ctx *ctx)
+const char *const nb_causal_words[] = {"true", "false", "auto", NULL};
+
+int nb_causal_of(const nb_word_value *causal)
 {
+    static const int values[] = {1, 0, -1};
+    return values[causal->value];
+}
+
+void nb_head_request_init(nb_head_request *asked)
+{
+    *asked = (nb_head_request){.landmarks = {.min = 1, .max = INT_MAX},
+                               .seed = {.max = INT64_MAX},
+                               .trial = {.max = INT_MAX},
+                               .causal = {.words = nb_causal_words}};
+    nysbench_request_init(&asked->request);
+}
+
+nb_status nb_head_request_finish(nb_head_request *asked, nb_ctx *ctx)
+{
+    nysbench_request *r = &asked->request;
+    NB_REQUIRE(ctx, r->file, NB_EINVAL, "--head is missing");
+    if (asked->landmarks.text) r->landmarks = (int)asked->landmarks.value;
+    if (asked->seed.text) r->seed = asked->seed.value;
+    if (asked->trial.text) r->trial = (int)asked->trial.value;
+    if (asked->causal.text) r->causal = nb_causal_of(&asked->causal);
+    return NB_OK;
+}
+
+/* Returns the option that fills in a field of the request. */
+static const char *option_of(const char *field)
+{
+    if (strcmp(field, "file") == 0) return "head";
+    return strcmp(field, "cores") == 0 ? "core" : field;
+}
+
+nb_status nb_program_take(nysbench_status status, const nysbench *handle, nb_ctx *ctx)
+{
+    const char *field = handle->field, *message = nysbench_message(handle);
     if (status == NYSBENCH_OK) return NB_OK;
-    nb_error_copy(ctx, from);
-    return status == NYSBENCH_EINVAL ? NB_EINVAL : nb_error_status(from);
+    nb_error_copy(ctx, handle->ctx);
+    if (field && strncmp(message, field, strlen(field)) == 0)
+        nb_error_reword(ctx, "--%s%s", option_of(field), message + strlen(field));
+    return status == NYSBENCH_EINVAL ? NB_EINVAL : nb_error_status(handle->ctx);
 }
 
 nb_status nb_program_end(nb_command_line *line, const nysbench *handle, nysbench_status status, int aside, nb_ctx *ctx)
@@ -38,7 +76,7 @@ nb_status nb_program_end(nb_command_line *line, const nysbench *handle, nysbench
     nb_program_output(aside);
     if (*nysbench_warning(handle)) nb_print_warning("%s", nysbench_warning(handle));
     line->stage = handle->at_work ? NB_WORKS : NB_BEGINS;
-    return nb_program_take(status, handle->ctx, ctx);
+    return nb_program_take(status, handle, ctx);
 }
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

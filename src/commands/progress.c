@@ -130,7 +130,7 @@ static bool is_done(const nb_progress *p)
  * the line (EL) and of the screen (ED), and DEC's private mode 7, without which a bar that was drawn for a wider
  * terminal is cut, not broken. The cursor waits at the start of the line, where a terminal of another size leaves
  * it. */
-static void draw(nb_progress *p)
+static void draw_bar(nb_progress *p)
 {
     char bar[NB_PROGRESS_LINE];
     int told = nb_terminal_columns(STDERR_FILENO), columns = told ? told : 80;
@@ -155,7 +155,7 @@ void nb_progress_show(nb_progress *p)
     int tenths = (int)(10 * p->state.share);
     if (p->quiet || (!p->terminal && tenths == p->shown)) return;
     if (p->terminal) {
-        if (is_done(p) || nb_clock_s() >= p->drawn_s + PERIOD_S) draw(p);
+        if (is_done(p) || nb_clock_s() >= p->drawn_s + PERIOD_S) draw_bar(p);
         return;
     }
     nb_progress_text(&p->state, 0, text);
@@ -167,7 +167,7 @@ void nb_progress_watch(nb_progress *p)
 {
     if (p->quiet || !p->terminal || is_done(p)) return;
     take_time(p);
-    draw(p);
+    draw_bar(p);
 }
 
 void nb_progress_clear(nb_progress *p)
@@ -180,7 +180,7 @@ void nb_progress_end(nb_progress *p)
 {
     if (p->quiet || !p->terminal || (!p->drawn && p->state.rows == 0)) return;
     take_time(p);
-    draw(p);
+    draw_bar(p);
     fputc('\n', stderr);
     p->drawn = false;
 }

@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "html/report.h"
+#include "show/report.h"
 #include "run/run_folder.h"
 
 #include <limits.h>
@@ -49,7 +49,7 @@ static nb_status write_all(const nb_report *report, kind wanted, const char *out
     return write_one(report, MARKDOWN, beside, ctx);
 }
 
-static nb_status make(const char *const *runs, kind wanted, const char *output, nb_ctx *ctx)
+static nb_status make_report(const char *const *runs, kind wanted, const char *output, nb_ctx *ctx)
 {
     nb_report report;
     const char *place;
@@ -75,7 +75,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     NB_TRY(ctx, nb_parse_command(line, options, INT_MAX, ctx));
     NB_TRY(ctx, find_output(line->command, output, line->arguments, (kind)format.value, &path, ctx));
     line->stage = NB_WORKS;
-    return make(line->arguments, (kind)format.value, path, ctx);
+    return make_report(line->arguments, (kind)format.value, path, ctx);
 }
 
 NB_COMMAND(report, "RUN...", "Write one HTML page about runs, to send", false, NB_LOOK_AT_RUN + 40);

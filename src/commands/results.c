@@ -2,12 +2,14 @@
 /* results.c - see experiment.h */
 #include "commands/experiment.h"
 
-#include "report/caveats.h"
-#include "report/claims_print.h"
-#include "report/csv.h"
-#include "report/results.h"
-#include "report/table.h"
+#include "answers/caveats.h"
+#include "rows/open.h"
+#include "show/claims_print.h"
+#include "show/csv.h"
+#include "show/results.h"
+#include "show/table.h"
 #include "run/run_folder.h"
+#include "show/full_study.h"
 
 #include <sys/stat.h>
 
@@ -48,9 +50,9 @@ static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_pa
     return page ? nb_claims_show(page, NB_CLAIMS_LINES, 1, &results, ctx) : NB_OK;
 }
 
-static nb_status draw(nb_results *results, int gnuplots, nb_ctx *ctx)
+static nb_status draw_figures(nb_results *results, int gnuplots, nb_ctx *ctx)
 {
-    const nb_study *study = results->plan->config->study;
+    const nb_full_study *study = nb_full_study_of(results->plan->config->study);
     NB_TRY(ctx, nb_gnuplots_new(gnuplots, &results->gnuplots, ctx));
     nb_status status = (study->draw ? study->draw : nb_results_draw)(results, ctx);
     nb_status drawn = nb_gnuplots_wait(results->gnuplots, ctx);
@@ -72,7 +74,8 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     if (e->config.baseline) results.relation->baseline = e->config.baseline->canonical;
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &rows, ctx));
     NB_TRY(ctx, nb_outcomes_choose(results.relation, &e->plan, only, &where, failures, ctx));
-    NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
+    nb_status (*tell)(const nb_results *, nb_page *, nb_ctx *) = nb_full_study_of(study)->tell;
+    NB_TRY(ctx, (tell ? tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
     NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
     if (!how->quiet) {
         NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE));
@@ -81,7 +84,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     }
     NB_TRY(ctx, nb_outcomes_print(e, results.relation, where, ctx));
     fflush(stdout);
-    nb_status status = is_interrupted(how) || results.part ? NB_OK : draw(&results, how->gnuplots, ctx);
+    nb_status status = is_interrupted(how) || results.part ? NB_OK : draw_figures(&results, how->gnuplots, ctx);
     if (!how->quiet) NB_TRY(ctx, print_places(e, how, ctx));
     return status;
 }

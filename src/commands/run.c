@@ -72,7 +72,7 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     return nb_store_write(&s->store, index, s->experiment->config.wanted, row, ctx);
 }
 
-static nb_status keep(void *self, nb_ctx *ctx)
+static nb_status commit_rows(void *self, nb_ctx *ctx)
 {
     sink *s = self;
     s->writing = false;
@@ -118,8 +118,8 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     nb_sink functions = {.self = s,
                          .begin = begin,
                          .row = put_row,
-                         .end = workers.jobs ? nb_sink_ignore : keep,
-                         .keep = workers.jobs ? keep : NULL,
+                         .end = workers.jobs ? nb_sink_ignore : commit_rows,
+                         .keep = workers.jobs ? commit_rows : NULL,
                          .stop = stop,
                          .notice = notice,
                          .meanwhile = prepare_store,
@@ -235,8 +235,7 @@ static nb_status look_back(const nb_predicted *times, sink *s, nb_ctx *ctx)
         printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all),
                nb_duration_text(p->elapsed_s, rows), nb_preview_time(times, p->share, predicted),
                p->rows_done < p->rows ? " for what was done" : "");
-    const nb_past_prediction past = {true, p->share * times->low_s, p->share * times->high_s, p->elapsed_s};
-    return nb_prediction_keep(past, &s->store, ctx);
+    return nb_prediction_keep(times, p->share, p->elapsed_s, &s->store, ctx);
 }
 
 static nb_status run_and_report(const nb_start *start, const choices *chosen, nb_machine_speed machine,
@@ -278,7 +277,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
     choices chosen = {.max_hours = NB_MAX_HOURS_VALUE, .workers = NB_WORKER_DEFAULTS};
-    nb_machine_speed machine = {.slowness = 1};
+    nb_machine_speed machine = {.rate = NB_USUAL_RATE};
     sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
     nb_start start = {.e = &e, .choices = &chosen.start, .line = line};
     bool *only, *pending, gnuplot = true;

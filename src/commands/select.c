@@ -43,25 +43,26 @@ static nb_status require_keys(void *self, const nb_problem_shape *shape, nb_give
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     static const char *const sides[] = {"queries", "keys", NULL};
-    nysbench_request request;
-    nb_host host = {.prefix = NULL};
+    nb_head_request asked;
+    nb_host host = {.seen = NULL};
     nysbench *handle;
     nysbench_landmarks landmarks;
     nb_word_value side = {.words = sides};
     char *out = NULL;
     const struct poptOption options[] = {
-        NB_ONE_HEAD_OPTIONS(request, host, line),
+        NB_ONE_HEAD_OPTIONS(asked, line),
         NB_WORD_OPTION("side", '\0', side, "Which side's landmarks to write (default: queries)", "queries|keys"),
         NB_OUTPUT_OPTION(out, "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output"),
         POPT_TABLEEND};
-    nysbench_request_init(&request);
+    nb_head_request_init(&asked);
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     NB_REQUIRE(ctx, out, NB_EINVAL, "select: -o is missing: a .npy file, or '-' for standard output");
     bool keys = side.value == 1;
+    NB_TRY(ctx, nb_head_request_finish(&asked, ctx));
     NB_TRY(ctx, nb_program_handle(&handle, &host, ctx));
     if (keys) host.seen = require_keys;
     int aside = nb_program_aside();
-    NB_TRY(ctx, nb_program_end(line, handle, nysbench_select(handle, &request, &landmarks), aside, ctx));
+    NB_TRY(ctx, nb_program_end(line, handle, nysbench_select(handle, &asked.request, &landmarks), aside, ctx));
     NB_TRY(ctx, save(out, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx));
     summarise(strcmp(out, "-") == 0 ? stderr : stdout, handle, &landmarks, keys);
     return NB_OK;

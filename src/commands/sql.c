@@ -3,9 +3,10 @@
 #include "commands/command.h"
 
 #include "base/text.h"
-#include "report/csv.h"
-#include "report/query.h"
-#include "report/views.h"
+#include "show/csv.h"
+#include "show/query.h"
+#include "rows/open.h"
+#include "rows/views.h"
 #include "run/run_folder.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ static nb_status print_row(void *self, const nb_grid *row)
     return nb_grid_write_rows(stdout, p->writer, row, p->count++, row->ctx);
 }
 
-static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)
+static nb_status print_answer(int count, const char *const *folders, const char *query, nb_output_format format,
+                              nb_ctx *ctx)
 {
     nb_store **stores;
     const nb_given_labels *labels = NULL;
@@ -54,7 +56,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     if (count > 1 && strpbrk(line->arguments[count - 1], " \n\t")) query = line->arguments[--count];
     for (int i = 0; i < count; i++) NB_TRY(ctx, nb_check_run(line->arguments[i], ctx));
     line->stage = NB_ASKS;
-    return ask(count, line->arguments, query, (nb_output_format)line->format.value, ctx);
+    return print_answer(count, line->arguments, query, (nb_output_format)line->format.value, ctx);
 }
 
 NB_COMMAND(sql, "RUN... [QUERY]", "Ask the rows of runs with SQL", true, NB_LOOK_AT_RUN + 70);

@@ -141,7 +141,7 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status print(look *l, nb_ctx *ctx)
+static nb_status print_status(look *l, nb_ctx *ctx)
 {
     static const char *const heads[] = {"part", "state", "rows", "done", "failed", NULL};
     bool any, run = nb_run_exists(l->run, ctx);
@@ -165,9 +165,9 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     l.run = line->arguments[0];
     l.programs = line->programs;
     if (nb_is_file(l.run)) NB_TRY(ctx, nb_check_run(l.run, ctx));
-    NB_TRY(ctx, print(&l, ctx));
+    NB_TRY(ctx, print_status(&l, ctx));
     line->exit = l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
     return NB_OK;
 }
 
-NB_COMMAND(status, "RUN", "Show how far a run and its shards are", false, NB_LOOK_AT_RUN + 10);
+NB_COMMAND(status, "RUN", "Show how far a run and its shards are", true, NB_LOOK_AT_RUN + 10);

@@ -39,7 +39,9 @@ static nb_status predict_minutes(sending *s, nb_ctx *ctx)
 {
     enum { TIMES = 3, MORE = 10, MOST = 365 * 24 * 60 };
     double *seconds, longest = 0;
-    NB_TRY(ctx, nb_shards_seconds(&s->e.plan, s->of, s->shards, &seconds, ctx));
+    nb_machine_speed machine;
+    NB_TRY(ctx, nb_measure_machine(&machine, ctx));
+    NB_TRY(ctx, nb_shards_seconds(&s->e.plan, s->of, s->shards, machine.rate, &seconds, ctx));
     for (int i = 1; i <= s->shards; i++) longest = fmax(longest, seconds[i]);
     s->minutes = (int)fmin(ceil(TIMES * longest / 60) + MORE, MOST);
     printf(

@@ -3,8 +3,8 @@
 #include "commands/command.h"
 
 #include "components/study.h"
-#include "report/query.h"
-#include "report/table.h"
+#include "show/query.h"
+#include "show/table.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct {
 } wish;
 
 /* A table on a page, or as a grid; *empty: the rows have nothing for it. */
-static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_grid *grid, bool *empty, nb_ctx *ctx)
+static nb_status make_page(const nb_table *table, const wish *w, nb_page *page, nb_grid *grid, bool *empty, nb_ctx *ctx)
 {
     bool shown = nb_format_is_page(w->format);
     nb_page_make(page, ctx);
@@ -25,33 +25,41 @@ static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_gr
     return NB_OK;
 }
 
-/* The tables of the rows, and what each is: a table itself. Whether one is there is known when it is made. */
-static nb_status list(const char *study, const wish *w, nb_ctx *ctx)
+/* Adds the tables of that place to a list. Whether one is there is known when it is made. */
+static nb_status list_place(const char *study, const wish *w, int place, nb_grid *all, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"table", "summary", NULL};
-    nb_grid all;
-    NB_TRY(ctx, nb_grid_make(&all, heads, ctx));
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         nb_page page;
         nb_grid grid = {.count = 0};
         bool empty;
-        if (strcmp(table->study, study) != 0) continue;
-        NB_TRY(ctx, make(table, w, &page, &grid, &empty, ctx));
+        if (strcmp(table->study, study) != 0 || table->place != place) continue;
+        NB_TRY(ctx, make_page(table, w, &page, &grid, &empty, ctx));
         if (empty) continue;
-        NB_TRY(ctx, nb_grid_text(&all, e->component->name));
-        NB_TRY(ctx, nb_grid_text(&all, e->component->summary));
+        NB_TRY(ctx, nb_grid_text(all, e->component->name));
+        NB_TRY(ctx, nb_grid_text(all, e->component->summary));
     }
+    return NB_OK;
+}
+
+/* The tables of the rows, and what each is, as a table; what a report shows first stands first. */
+static nb_status list(const char *study, const wish *w, nb_ctx *ctx)
+{
+    static const char *const heads[] = {"table", "summary", NULL};
+    nb_grid all;
+    NB_TRY(ctx, nb_grid_make(&all, heads, ctx));
+    for (int place = 1; place <= nb_tables_last(); place++) NB_TRY(ctx, list_place(study, w, place, &all, ctx));
+    NB_TRY(ctx, list_place(study, w, 0, &all, ctx));
     all.labels = 1;
     return nb_format_table(&all, true, w->format);
 }
 
-static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
+static nb_status print_table(const nb_table *table, const wish *w, nb_ctx *ctx)
 {
     nb_page page;
     nb_grid grid = {.count = 0};
     bool empty;
-    NB_TRY(ctx, make(table, w, &page, &grid, &empty, ctx));
+    NB_TRY(ctx, make_page(table, w, &page, &grid, &empty, ctx));
     if (empty) nb_print_warning("table %s: the run has no rows for it", table->component.name);
     return nb_format_is_page(w->format) ? nb_format_page(&page, w->format) : nb_format_grid(&grid, w->format);
 }
@@ -80,7 +88,7 @@ static nb_status tables(const char *folder, const char *const *names, const char
                    "table: %s is a table of the study %s; the run is of %s", names[i], table->study,
                    study->component.name);
         if (i > 0) fputc('\n', stdout);
-        NB_TRY(ctx, print(table, &w, ctx));
+        NB_TRY(ctx, print_table(table, &w, ctx));
     }
     return nb_format_is_page(w.format) ? tell_missing(&w, ctx) : NB_OK;
 }

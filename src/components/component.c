@@ -377,10 +377,9 @@ nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
 {
     NB_TRY(ctx, describe(choice, CANONICAL, 1, &choice->canonical, ctx));
     NB_TRY(ctx, describe(choice, LABEL, 1, &choice->label, ctx));
-    NB_TRY(ctx, describe(choice, FULL, 1, &choice->full, ctx));
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): describe has set it */
     choice->plain = strcmp(choice->label, choice->component->name) == 0;
-    if (choice->given) choice->label = choice->full = choice->given;
+    if (choice->given) choice->label = choice->given;
     NB_TRY(ctx, describe(choice, RESOLVED, 1, &choice->resolved, ctx));
     return describe(choice, DRAWN, 1, &choice->drawn, ctx);
 }
@@ -413,7 +412,7 @@ nb_status nb_choice_of_stranger(const char *text, nb_choice *choice, bool *label
     if (!*labelled) return NB_OK;
     NB_NEED(canonical, nb_format(ctx, "%.*s%s", (int)(strlen(text) - strlen(end)), text, spec->count == 1 ? "" : ")"));
     *choice = nb_choice_named(NULL, NULL, canonical);
-    choice->given = choice->label = choice->full = last->value.text;
+    choice->given = choice->label = last->value.text;
     return NB_OK;
 }
 
@@ -446,6 +445,12 @@ nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text,
     return describe(choice, LABEL, parts, text, ctx);
 }
 
+nb_status nb_choice_full(const nb_choice *choice, const char **text, nb_ctx *ctx)
+{
+    *text = choice->given;
+    return choice->given ? NB_OK : describe(choice, FULL, 1, text, ctx);
+}
+
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx)
 {
@@ -475,7 +480,7 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
 
 nb_choice nb_choice_named(const nb_component *component, void *options, const char *name)
 {
-    return (nb_choice){component, options, name, name, name, name, name, false, NULL};
+    return (nb_choice){component, options, name, name, name, name, false, NULL};
 }
 
 int nb_choices_find(const nb_choices *choices, const nb_choice *choice)
@@ -496,7 +501,7 @@ nb_status nb_choices_label(nb_choices *choices, const nb_choice *of, nb_ctx *ctx
         if (!same || !of->given) continue;
         NB_REQUIRE(ctx, !other->given || strcmp(other->given, of->given) == 0, NB_EINVAL,
                    "%s has two labels, '%s' and '%s'", of->canonical, other->given, of->given);
-        other->label = other->full = other->given = of->given;
+        other->label = other->given = of->given;
     }
     return NB_OK;
 }
@@ -538,7 +543,7 @@ static nb_status label_swept(int count, nb_choice *swept, nb_place place, nb_mis
     for (const nb_option *o = swept->component->options; count > 1 && o && o->key; o++)
         if (!o->selects_head) NB_TRY(ctx, add_swept(o, count, swept, labels, ctx));
     for (int i = 0; i < count; i++) {
-        swept[i].label = swept[i].full = swept[i].given = labels[i];
+        swept[i].label = swept[i].given = labels[i];
         if (strlen(labels[i]) > NB_MOST_LABEL)
             return nb_mistakes_add(mistakes, place, "the label '%s' has more than %d bytes with what it sweeps",
                                    labels[i], NB_MOST_LABEL);

@@ -129,18 +129,18 @@ nb_status nb_registry_names(const nb_registry *registry, const char *const **nam
  * taken. */
 nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx);
 
-/* A component with its options. */
+/* A component with its options. Its texts are of the options as they were given: a path among these may be replaced
+ * later by where its file was found. */
 typedef struct {
     const nb_component *component;
     void *options;         /* filled struct of options_size bytes */
     const char *canonical; /* identity: all options in table order, numbers with 17 digits */
     const char *label;     /* for people: options that differ from their defaults, and only the last part of a path */
-    const char *full;      /* for people: the first option, and options that differ from their defaults */
     /* `canonical` without options that only permute tokens; seeds the random stream of a problem's data */
     const char *drawn;
     const char *resolved; /* `canonical` with the options that select a head; reads back as the same choice */
     bool plain;           /* all options have their defaults */
-    const char *given;    /* label given in the spec, then also `label` and `full`; NULL: none */
+    const char *given;    /* label given in the spec, then also `label`; NULL: none */
 } nb_choice;
 
 /* An option of every component: its name in tables and figures, no part of its identity. */
@@ -150,6 +150,9 @@ enum { NB_MOST_LABEL = 200 }; /* bytes of a given label */
 
 /* Writes `resolved` with the given label. */
 nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx);
+
+/* Writes the given label or, for people, the first option and those that differ from their defaults. */
+nb_status nb_choice_full(const nb_choice *choice, const char **text, nb_ctx *ctx);
 
 /* Makes a choice of a spec, as nb_choice_written writes it, whose component is not known: its texts are the spec
  * without the label. *labelled: it has a label. */

@@ -126,13 +126,16 @@ static nb_status mark_specs(const question *q, bool *means, nb_mistakes *wrong)
 
 /* Marks the candidates that tables, figures and messages call by this text, or that rows have as it stands: a component
  * that the program does not have, too. */
-static void mark_labels(const question *q, bool *means)
+static nb_status mark_labels(const question *q, bool *means)
 {
     for (int i = 0; i < q->among->count; i++) {
         const nb_choice *choice = q->among->items[i].choice;
+        const char *full = "";
+        if (choice) NB_TRY(q->ctx, nb_choice_full(choice, &full, q->ctx));
         means[i] = nb_text_same(q->text, q->among->items[i].label) || strcmp(q->text, q->among->items[i].text) == 0 ||
-                   (choice && (nb_text_same(q->text, choice->label) || nb_text_same(q->text, choice->full)));
+                   (choice && (nb_text_same(q->text, choice->label) || nb_text_same(q->text, full)));
     }
+    return NB_OK;
 }
 
 static void mark_texts(const question *q, bool *means)
@@ -234,7 +237,7 @@ static nb_status mark_components(const question *q, bool *means)
     nb_mistakes wrong = {.ctx = q->ctx};
     NB_TRY(q->ctx, mark_specs(q, means, &wrong));
     if (any_marked(q->among, means)) return NB_OK;
-    mark_labels(q, means);
+    NB_TRY(q->ctx, mark_labels(q, means));
     if (any_marked(q->among, means)) return NB_OK;
     NB_NEED(name, nb_format(q->ctx, "%.*s", (int)strcspn(q->text, "( "), q->text));
     if (wrong.count == 0) return tell_absent(q);

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/guard.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "components/registry.h"
 #include "components/study.h"
 
@@ -364,5 +365,34 @@ nb_status nb_plugin_open(const nb_choice *choice, nb_ctx *ctx)
     for (const nb_option *o = choice->component->options; o && o->key; o++)
         if (o->type == NB_OPTION_SPEC)
             NB_TRY(ctx, nb_plugin_open(*(const nb_choice *const *)((const char *)choice->options + o->offset), ctx));
+    return NB_OK;
+}
+
+/* "-I" and the whole path of a folder, as a word of the shell. */
+static nb_status include_flag(const char *root, const char *folder, const char **flag, nb_ctx *ctx)
+{
+    NB_NEED(*flag, nb_format(ctx, "%s%s", root, folder));
+    NB_TRY(ctx, nb_whole_path(*flag, flag, ctx));
+    NB_NEED(*flag, nb_format(ctx, "-I%s", *flag));
+    return nb_shell_word(*flag, flag, ctx);
+}
+
+nb_status nb_plugin_flags(const char **flags, nb_ctx *ctx)
+{
+    static const char *const above[] = {"", "/..", "/../.."};
+    const char *own, *root, *header, *second;
+    *flags = NULL;
+    NB_TRY(ctx, nb_whole_path("/proc/self/exe", &own, ctx));
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
+        NB_NEED(root, nb_format(ctx, "%.*s%s", (int)(strrchr(own, '/') - own), own, above[i]));
+        NB_NEED(header, nb_format(ctx, "%s/include/nysbench/strategy.h", root));
+        if (nb_is_file(header)) return include_flag(root, "/include/nysbench", flags, ctx);
+        NB_NEED(header, nb_format(ctx, "%s/strategies/strategy.h", root));
+        if (!nb_is_file(header)) continue;
+        NB_TRY(ctx, include_flag(root, "/src", flags, ctx));
+        NB_TRY(ctx, include_flag(root, "/strategies", &second, ctx));
+        NB_NEED(*flags, nb_format(ctx, "%s %s", *flags, second));
+        return NB_OK;
+    }
     return NB_OK;
 }

@@ -60,4 +60,8 @@ const char *nb_plugin_of(const nb_component *component);
 /* The same of the component or, if it is in the tree, of the first that its options name. */
 const char *nb_plugin_within(const nb_choice *choice);
 
+/* Finds the flags with which a compiler finds the headers of components, "-I/usr/local/include/nysbench": of an
+ * installation, a wheel, or the checkout in whose build folder the program is. NULL: there are none. */
+nb_status nb_plugin_flags(const char **flags, nb_ctx *ctx);
+
 #endif

@@ -38,11 +38,6 @@ const nb_column *nb_study_metric(const nb_study *study)
     return NULL;
 }
 
-bool nb_study_alone(const nb_study *study, const nb_config *config)
-{
-    return study->exclusive && !(study->untimed && study->untimed(config));
-}
-
 int nb_axis_count(const nb_study *study)
 {
     int count = 0;
@@ -120,25 +115,20 @@ static const char *lacks_axis(const nb_study *s, int index)
     if (axis->type == NB_AXIS_INTEGER && (axis->lo < 0 || axis->hi > 1000000))
         return "a range from 0 to 1000000 for each axis of integers";
     if (axis->type == NB_AXIS_REAL && !(axis->lo < axis->hi)) return "a range for each axis of real numbers";
-    if (axis->resolved && !axis->scene && !s->value_under) return "the function value_under for its resolved axis";
-    return axis->resolved && axis->scene && !s->prepare_scene ? "the function prepare_scene for its resolved axis"
-                                                              : NULL;
+    return NULL;
 }
 
 const size_t nb_study_texts[] = {0};
 
-const char *nb_study_lacks(const nb_component *component)
+const char *nb_study_lacks(const nb_study *s)
 {
     static const char *const common[] = {"experiment", "problem", "status", "reason"};
-    const nb_study *s = (const nb_study *)component;
     const char *lacks = NULL;
     int axis = 0;
     if (s->standard) return "standard = false: the program has its standard study";
     if (!s->axes || !s->axes[0].key) return "axes";
     if (!s->columns) return "columns";
     if (!s->phases || !s->levels) return "phases and levels";
-    if (!s->run) return "the function run";
-    if (!s->cost) return "the function cost";
     if (s->row_size < sizeof(nb_row) || s->row_size > NB_MOST_ROW)
         return "a row_size from that of nb_row to NB_MOST_ROW";
     if (s->result_offset < sizeof(nb_row) || s->result_offset + s->result_size > s->row_size)

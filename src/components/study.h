@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - a study, which is a kind of experiment: in what its rows differ, what is measured, and how results are
- * shown. Config, plan, workers and store serve all studies and depend on none.
+/* study.h - a study, which is a kind of experiment: in what its rows differ, and what is measured. Config, plan,
+ * workers and store serve all studies and depend on none.
  *
- * A study is a folder under src/studies/ whose NAME.c ends with the record nb_study_NAME, or a plug-in. Its rows are
- * the product of its axes, heads of problems and trials. A scene is one combination of the axes marked `scene`; a
- * method is one of the other axes. */
+ * A study is a folder under src/studies/ whose NAME.c ends with the record nb_study_NAME, or a plug-in. The record, an
+ * nb_full_study (show/full_study.h), begins with the nb_study below, then has what the config asks
+ * (config/config_study.h), and then what plan and workers do (run/run_study.h).
+ *
+ * Rows are the product of the study's axes, heads of problems and trials. A scene is one combination of the axes marked
+ * `scene`; a method is one of the other axes. */
 #ifndef NB_STUDY_H
 #define NB_STUDY_H
 
 #include "components/component.h"
 #include "components/row.h"
-
-typedef struct nb_config nb_config;               /* config/config.h */
-typedef struct nb_key_values nb_key_values;       /* config/keys.h */
-typedef struct nb_plan nb_plan;                   /* run/plan.h */
-typedef struct nb_planned_scene nb_planned_scene; /* run/plan.h */
-typedef struct nb_method nb_method;               /* run/plan.h */
-typedef struct nb_sink nb_sink;                   /* run/sink.h */
-typedef struct nb_unit nb_unit;                   /* run/plan.h */
-typedef struct nb_cost nb_cost;                   /* run/prediction.h */
-typedef struct nb_results nb_results;             /* report/results.h */
-typedef struct nb_page nb_page;                   /* report/page.h */
 
 typedef enum { NB_AXIS_COMPONENT, NB_AXIS_INTEGER, NB_AXIS_REAL, NB_AXIS_WORD } nb_axis_type;
 
@@ -86,9 +78,6 @@ typedef struct nb_study {
 
     bool layers;    /* a scene is a layer (the heads of one input together); else it is one head */
     bool exclusive; /* it measures times, so nothing may run beside it: always one worker */
-    /* True if an experiment of an exclusive study measures no time, so that others may run beside it; NULL: none. */
-    bool (*untimed)(const nb_config *config);
-
     /* `levels`: sets of axes, as bits, from coarse to fine: rows that agree in them share work; ends with 0. */
     const nb_phase *phases;
     const unsigned *levels;
@@ -97,61 +86,14 @@ typedef struct nb_study {
      * the figures in the tree that name the study. */
     const char *const *figures;
 
-    /* Functions for the config. NULL: there is nothing to do. */
-
-    /* Interprets a setting's text, which is stored in `settings` already. */
-    nb_status (*read_setting)(const nb_option *option, void *settings, nb_place place, nb_mistakes *mistakes);
-    /* Reports keys of a block that contradict each other; `keys` are by axis, then trials and zip. */
-    nb_status (*check_block)(const nb_key_values *const *keys, nb_mistakes *mistakes);
-    /* Adds values that follow from others; called after each block. */
-    nb_status (*complete)(nb_config *config, nb_ctx *ctx);
-    /* Reports contradictions in the whole config. */
-    nb_status (*check)(const nb_config *config, nb_place place, nb_mistakes *mistakes);
-    const nb_choice *(*default_baseline)(const nb_config *config);
-
-    /* Functions for the plan. NULL: methods are the product of the axes, and rows are random if the data are. */
-
-    /* Replaces a combination of a block's values (indices into the config's lists, by axis) by that of the method which
-     * it means and by which methods are sorted, and sets the method's values. Returns why there is no such method, or
-     * NULL. */
-    const char *(*settle)(const nb_config *config, int *places, nb_method *method);
-    /* Returns a method's value of a `resolved` axis under a scene. Of methods that become equal by that, the first
-     * stands for all. */
-    int (*value_under)(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
-    /* Sets the reason for which all rows of the scene are skipped, if there is one. */
-    void (*prepare_scene)(const nb_config *config, nb_planned_scene *scene);
-    /* True if another trial may give a different result. */
-    bool (*random)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
-    /* Sets the columns of a planned row that follow from scene and method, beside those of the axes. */
-    void (*fill_row)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method, void *row);
-    /* Sets plan->own. */
-    nb_status (*prepare)(nb_plan *plan, nb_ctx *ctx);
-    /* Checks a scene before anything runs. */
-    nb_status (*check_scene)(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx);
-    nb_status (*warn)(const nb_plan *plan, nb_mistakes *warnings);
-
-    /* Functions for the work. */
-
-    /* Measures the rows of one scene for which pending[] is set; a row that fails is a result like any other. */
-    nb_status (*run)(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
-    /* Predicts the cost of the unit's pending rows (NULL: all), from the plan alone. */
-    nb_cost (*cost)(const nb_plan *plan, const nb_unit *unit, const bool *pending);
-
-    /* Functions for the results. NULL: the tables and figures in the tree that name the study, and no SQL functions. */
-
-    /* Adds the SQL functions of the study's views and tables to a connection; each command opens its own. */
+    /* Adds the SQL functions of the study's views and tables to a connection; each command opens its own. NULL: there
+     * are none. */
     nb_status (*add_functions)(struct sqlite3 *db, nb_ctx *ctx);
 
-    /* Writes the run's tables and, unless `page` is NULL, adds them to it. */
-    nb_status (*tell)(const nb_results *results, nb_page *page, nb_ctx *ctx);
-    nb_status (*draw)(const nb_results *results, nb_ctx *ctx);
 } nb_study;
 
 const nb_study *nb_study_standard(void);
 const nb_study *nb_study_of(const nb_column *columns); /* the study with these columns; NULL: none */
-
-/* Whether nothing may run beside an experiment of the study. */
-bool nb_study_alone(const nb_study *study, const nb_config *config);
 
 int nb_axis_count(const nb_study *study);
 /* Returns the axis that has the column; NULL: none. */
@@ -178,7 +120,7 @@ nb_status nb_columns_with_labels(const nb_column *columns, const nb_column **all
 nb_status nb_study_check_names(const nb_study *study, const char *file, nb_ctx *ctx);
 
 /* Returns the name of a missing member of a plug-in's study, or NULL. */
-const char *nb_study_lacks(const nb_component *component);
+const char *nb_study_lacks(const nb_study *study);
 extern const size_t nb_study_texts[]; /* of its registry */
 
 /* Figures and tables, which the studies make of rows. */

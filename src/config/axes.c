@@ -6,6 +6,7 @@
 #include "calls/heads.h"
 #include "components/plugin.h"
 #include "components/registry.h"
+#include "config/config_study.h"
 #include "config/lookup.h"
 
 #include <string.h>
@@ -234,9 +235,9 @@ nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const 
 {
     if (!keys[zip_key(study)]->right) return NB_OK;
     NB_TRY(mistakes->ctx, check_lengths(study, keys, mistakes));
-    if (!study->check_block) return NB_OK;
+    if (!nb_config_study_of(study)->check_block) return NB_OK;
     nb_plugin_call(&study->component, "check_block");
-    nb_status status = study->check_block(keys, mistakes);
+    nb_status status = nb_config_study_of(study)->check_block(keys, mistakes);
     nb_plugin_return(&study->component);
     return status;
 }
@@ -300,9 +301,9 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
     for (int axis = 0; axis < axes && mistakes->count == 0; axis++) /* else indices are missing */
         if (is_alone(block, axes, axis))
             NB_TRY(ctx, check_repeated(config, block, axis, keys[axis]->place, &config->warnings));
-    if (!study->complete) return NB_OK;
+    if (!nb_config_study_of(study)->complete) return NB_OK;
     nb_plugin_call(&study->component, "complete");
-    nb_status status = study->complete(config, ctx);
+    nb_status status = nb_config_study_of(study)->complete(config, ctx);
     nb_plugin_return(&study->component);
     return status;
 }

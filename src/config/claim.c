@@ -9,23 +9,39 @@
 #include <math.h>
 #include <string.h>
 
-const char *const nb_claim_forms[] = {"compare", "measure", "order", "slope", "correlate", "untested", NULL};
-const char *const nb_claim_expectations[] = {"ratio", "difference", "wins",        "equal", "equal_difference",
-                                             "value", "slope",      "correlation", NULL};
+const char *const nb_claim_forms[] = {"compare", "measure", "untested", NULL};
+const char *const nb_claim_expectations[] = {"ratio", "difference", "wins", "equal", "equal_difference", "value", NULL};
 const char *const nb_claim_statistics[] = {"mean", "median", "geometric_mean", NULL};
 const char *const nb_claim_failure_words[] = {"drop", "worst", NULL};
 
+const nb_claim_query nb_claim_queries[] = {
+    {"value.sql", NULL, 1, false, NB_OVER_NOTHING, -INFINITY, INFINITY, NULL},
+    {"slope.sql", "slope", 1, true, NB_OVER_INTEGERS, -INFINITY, INFINITY, "no head has results at two values of"},
+    {"correlation.sql", "correlation", 2, false, NB_OVER_ANYTHING, -1, 1,
+     "no head has both metrics at three values of"},
+    {NULL}};
+
 /* Keys that a claim of any form might have. */
-static const char *const all_options[] = {"each", "confounded", "failures", "confidence", "smallest", NULL};
+static const char *const all_options[] = {"each", "confounded", "failures", "confidence", "family", "smallest", NULL};
 
 bool nb_claim_takes(const nb_claim *c, const char *option)
 {
-    bool pairs = c->form == NB_CLAIM_COMPARE || c->form == NB_CLAIM_ORDER;
     if (c->form == NB_CLAIM_UNTESTED) return false;
-    if (strcmp(option, "confounded") == 0) return pairs || c->form == NB_CLAIM_CORRELATE;
-    if (strcmp(option, "failures") == 0) return pairs;
-    if (strcmp(option, "smallest") == 0) return c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;
+    if (strcmp(option, "confounded") == 0) return c->form == NB_CLAIM_COMPARE || c->column;
+    if (strcmp(option, "failures") == 0) return c->form == NB_CLAIM_COMPARE;
+    if (strcmp(option, "smallest") == 0) return c->expectation == NB_EXPECT_RATIO;
     return true;
+}
+
+const char *nb_claim_key(const nb_claim *c)
+{
+    return c->order ? "order" : nb_claim_forms[c->form];
+}
+
+const char *nb_claim_quantity(const nb_claim *c)
+{
+    static const char *const of_metric[] = {"mean", "median", "geometric mean"};
+    return c->query && c->query->quantity ? c->query->quantity : of_metric[c->statistic];
 }
 
 static void print_key(FILE *out, const char *key, const char *text)
@@ -76,19 +92,25 @@ static void print_series(FILE *out, const char *key, const nb_claim_series *s)
     fputc('}', out);
 }
 
+static void print_query(FILE *out, const nb_claim *c)
+{
+    fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
+    if (c->sql) print_key(out, ", query", c->sql);
+    if (c->query && c->query != nb_claim_queries) fprintf(out, ", query: %s", c->query->name);
+    if (c->column) fprintf(out, ", over: %s", c->column);
+}
+
 static void print_body(FILE *out, const nb_claim *c)
 {
-    fprintf(out, ", %s: {", nb_claim_forms[c->form]);
-    if (c->form == NB_CLAIM_COMPARE || c->form == NB_CLAIM_ORDER)
+    fprintf(out, ", %s: {", nb_claim_key(c));
+    if (c->form == NB_CLAIM_COMPARE)
         print_values(out, &(nb_column_values){.column = c->column, .count = c->value_count, .values = c->values});
-    if (c->form == NB_CLAIM_MEASURE) fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
-    if (c->form == NB_CLAIM_SLOPE) fprintf(out, "against: %s", c->column);
-    if (c->form == NB_CLAIM_CORRELATE) {
-        fprintf(out, "over: %s", c->column);
+    else
+        print_query(out, c);
+    if (c->series_count == 1) print_key(out, ", metric", c->series[0].metric.text);
+    if (c->series_count == 2) {
         print_series(out, "x", &c->series[0]);
         print_series(out, "y", &c->series[1]);
-    } else {
-        print_key(out, ", metric", c->series[0].metric.text);
     }
     print_where(out, &c->where);
     fputc('}', out);
@@ -97,7 +119,7 @@ static void print_body(FILE *out, const nb_claim *c)
 static void print_expectation(FILE *out, const nb_claim *c)
 {
     bool range = c->expectation != NB_EXPECT_EQUAL && c->expectation != NB_EXPECT_EQUAL_DIFFERENCE && isnan(c->within);
-    if (c->expectation == NB_EXPECT_NOTHING) return;
+    if (c->order) return;
     fprintf(out, ", expect: {%s: %s", nb_claim_expectations[c->expectation], range ? "[" : "");
     print_number(out, c->given[0], "");
     if (range) print_number(out, c->given[1], ", ");
@@ -114,11 +136,13 @@ static void print_names(FILE *out, const char *const *names)
 
 static void print_option(FILE *out, const nb_claim *c, const char *option)
 {
+    if (strcmp(option, "family") == 0 && !c->family) return;
     fprintf(out, ", %s: ", option);
     if (strcmp(option, "each") == 0) print_names(out, (const char *const *)c->each);
     if (strcmp(option, "confounded") == 0) print_names(out, (const char *const *)c->confounded);
     if (strcmp(option, "failures") == 0) fputs(nb_claim_failure_words[c->failures], out);
     if (strcmp(option, "confidence") == 0) print_number(out, c->confidence, "");
+    if (strcmp(option, "family") == 0) fputs(c->family, out);
     if (strcmp(option, "smallest") == 0) print_number(out, c->smallest, "");
 }
 

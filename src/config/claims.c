@@ -4,8 +4,12 @@
  * which a key stands behind those that decide what it may be. */
 #include "config/keys.h"
 
+#include "base/builder.h"
+#include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "config/lookup.h"
+#include "statistics/verdict.h"
 
 #include <ctype.h>
 #include <float.h>
@@ -18,15 +22,34 @@ typedef struct key key;
 typedef struct {
     nb_condition_reader *common; /* of conditions */
     nb_claim *claim;
+    const struct spelling *spelling;
     const char **columns;    /* columns by which rows can be grouped; ends with NULL */
     nb_yaml mapping;         /* that is read */
     const char *what;        /* its name, for mistakes */
     nb_claim_series *series; /* what `metric` and `where` belong to */
     nb_conditions *where;
-    int given; /* of what `correlate` takes: bits */
+    int given; /* of what a measure takes: bits */
     nb_mistakes *mistakes;
     nb_ctx *ctx;
 } reader;
+
+/* The keys that a form may be written under. `slope` and `correlate` are short for `measure` with a query. */
+struct spelling {
+    const char *key;
+    nb_claim_form form;
+    bool order;
+    const char *query; /* that it has unless it names another */
+    const char *value; /* what `expect` calls its value */
+};
+static const struct spelling spellings[] = {
+    {"compare", NB_CLAIM_COMPARE, false, NULL, "value"},
+    {"order", NB_CLAIM_COMPARE, true, NULL, "value"},
+    {"measure", NB_CLAIM_MEASURE, false, "value.sql", "value"},
+    {"slope", NB_CLAIM_MEASURE, false, "slope.sql", "slope"},
+    {"correlate", NB_CLAIM_MEASURE, false, "correlation.sql", "correlation"},
+    {"untested", NB_CLAIM_UNTESTED, false, NULL, "value"},
+};
+enum { SPELLINGS = sizeof spellings / sizeof *spellings };
 
 struct key {
     const char *name;
@@ -85,10 +108,11 @@ static nb_status read_sentence(reader *r, const key *k, nb_yaml value)
                            text ? "none" : nb_yaml_kind(value));
 }
 
-static nb_status read_id(reader *r, const key *k, nb_yaml value)
+static nb_status read_name(reader *r, const key *k, nb_yaml value)
 {
-    (void)k;
-    return nb_read_name("claims: id", value, "", &r->claim->id, r->mistakes);
+    const char *what;
+    NB_NEED(what, nb_format(r->ctx, "claims: %s", k->name));
+    return nb_read_name(what, value, "", (const char **)(void *)((char *)r->claim + k->offset), r->mistakes);
 }
 
 static nb_status read_word(reader *r, const key *k, nb_yaml value)
@@ -163,10 +187,8 @@ static nb_status read_confounded(reader *r, const key *k, nb_yaml value)
             !nb_text_among(r->columns[i], of_data))
             allowed[count++] = r->columns[i];
     }
-    if (r->claim->form != NB_CLAIM_CORRELATE) {
-        allowed[count++] = "rows_seen";
-        allowed[count++] = "build";
-    }
+    if (r->claim->form == NB_CLAIM_COMPARE) allowed[count++] = "rows_seen";
+    allowed[count++] = "build";
     return read_names(r, k, value, allowed);
 }
 
@@ -195,7 +217,7 @@ static nb_status read_compared(reader *r, const key *k, nb_yaml value)
 {
     nb_claim *c = r->claim;
     nb_column_values compared;
-    bool pair = c->form == NB_CLAIM_COMPARE;
+    bool pair = !c->order;
     int before = r->mistakes->count, found = nb_yaml_count(value);
     if (c->column)
         return nb_yaml_mistake(r->mapping, r->mistakes, "%s: expected values of one column, found '%s' and '%s'",
@@ -209,21 +231,85 @@ static nb_status read_compared(reader *r, const key *k, nb_yaml value)
                            pair ? "[A, B], A against B" : "at least [A, B]", found, found == 1 ? "" : "s");
 }
 
-/* The column that a body names: an axis's, of integers where the key says so. */
-static nb_status read_column(reader *r, const key *k, nb_yaml value)
+static bool is_name_of_file(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 4 && strcmp(text + length - 4, ".sql") == 0 && !strpbrk(text, " \t\n");
+}
+
+static const nb_claim_query *find_query(const char *name)
+{
+    for (const nb_claim_query *q = nb_claim_queries; q->name; q++)
+        if (strcmp(name, q->name) == 0) return q;
+    return NULL;
+}
+
+/* The text of a file that is not shipped. A run's folder has the text itself, and names none: it may be anybody's. */
+static nb_status read_query_file(reader *r, nb_yaml value, const char *name)
+{
+    const char *path = name;
+    nb_string list = NB_NO_TEXT;
+    for (const nb_claim_query *q = nb_claim_queries; q->name; q++)
+        NB_TRY(r->ctx, nb_append_item(&list, ", ", r->ctx, "%s", q->name));
+    if (!r->common->config)
+        return nb_yaml_mistake(value, r->mistakes, "claims: query: '%s' is unknown; allowed: %s, or a text of SQL",
+                               name, list.text);
+    nb_status status = NB_OK;
+    if (r->common->look_up && value.in_file) status = nb_lookup_path(name, value.source, &path, r->ctx);
+    if (status == NB_OK) status = nb_read_file(path, &r->claim->sql, r->ctx);
+    if (status != NB_EIO) return status;
+    NB_NEED(name, nb_format(r->ctx, "claims: query: %s; shipped are %s", nb_error_message(r->ctx), list.text));
+    nb_error_clear(r->ctx);
+    return nb_yaml_mistake(value, r->mistakes, "%s", name);
+}
+
+/* query: the name of a shipped query or of a file, or SQL itself. */
+static nb_status read_query(reader *r, const key *k, nb_yaml value)
+{
+    const char *text = nb_yaml_scalar(value);
+    (void)k;
+    if (r->claim->query != nb_claim_queries)
+        return nb_yaml_mistake(value, r->mistakes, "claims: query: %s is one by itself; write it as measure",
+                               r->spelling->key);
+    if (!text)
+        return nb_yaml_mistake(value, r->mistakes, "claims: query: expected the name of a file or SQL, found %s",
+                               nb_yaml_kind(value));
+    r->claim->query = find_query(text);
+    if (r->claim->query) return NB_OK;
+    if (is_name_of_file(text)) return read_query_file(r, value, text);
+    NB_NEED(r->claim->sql, nb_strdup(r->ctx, text));
+    return NB_OK;
+}
+
+enum { GIVEN_X = 1, GIVEN_Y = 2, GIVEN_METRICS = 4, GIVEN_METRIC = 8, METRICS = 15, GIVEN_OVER = 16 };
+
+/* The column over whose values a query measures: an axis's, of integers where the query needs these. */
+static nb_status read_over(reader *r, const key *k, nb_yaml value)
 {
     const char *names[NB_MOST_AXES + 1] = {NULL}, *what;
+    const nb_claim_query *query = r->claim->query;
     int index, count = 0, before = r->mistakes->count;
+    r->given |= GIVEN_OVER;
     for (const nb_axis *axis = r->common->study->axes; axis->key; axis++)
-        if (compares(axis) && (strcmp(k->name, "over") == 0 || axis->type == NB_AXIS_INTEGER))
+        if (compares(axis) && (!query || query->over == NB_OVER_ANYTHING || axis->type == NB_AXIS_INTEGER))
             names[count++] = axis->column;
+    if (r->claim->column)
+        return nb_yaml_mistake(value, r->mistakes, "%s: %s: the column is '%s' already", r->what, k->name,
+                               r->claim->column);
+    if (query && query->over == NB_OVER_NOTHING)
+        return nb_yaml_mistake(value, r->mistakes, "%s: %s: %s takes no column; name another query", r->what, k->name,
+                               query->name);
     NB_NEED(what, nb_format(r->ctx, "%s: %s", r->what, k->name));
     NB_TRY(r->ctx, nb_read_word(what, value, names, &index, r->mistakes));
     if (r->mistakes->count == before) r->claim->column = names[index];
     return NB_OK;
 }
 
-enum { GIVEN_X = 1, GIVEN_Y = 2, GIVEN_METRICS = 4 };
+static nb_status read_one_metric(reader *r, const key *k, nb_yaml value)
+{
+    r->given |= GIVEN_METRIC;
+    return read_metric(r, k, value);
+}
 
 static nb_status read_metrics(reader *r, const key *k, nb_yaml value)
 {
@@ -253,23 +339,19 @@ static nb_status read_series(reader *r, const key *k, nb_yaml value)
     return read_inside(&inner, k, value);
 }
 
+static const key series_keys[] = {
+    {.name = "metric", .read = read_metric, .needed = true}, {.name = "where", .read = read_where}, {NULL}};
 static const key measure_keys[] = {
-    {.name = "metric", .read = read_metric, .needed = true},
+    {.name = "metric", .read = read_one_metric},
+    {.name = "query", .read = read_query},
+    {.name = "over", .read = read_over},
+    {.name = "against", .read = read_over}, /* so `slope` calls it */
+    {.name = "metrics", .read = read_metrics},
+    {.name = "x", .read = read_series, .inside = series_keys},
+    {.name = "y", .read = read_series, .inside = series_keys},
     {.name = "where", .read = read_where},
     {.name = "statistic", .read = read_word, .offset = offsetof(nb_claim, statistic), .words = nb_claim_statistics},
     {NULL}};
-static const key slope_keys[] = {{.name = "metric", .read = read_metric, .needed = true},
-                                 {.name = "against", .read = read_column, .needed = true},
-                                 {.name = "where", .read = read_where},
-                                 {NULL}};
-static const key series_keys[] = {
-    {.name = "metric", .read = read_metric, .needed = true}, {.name = "where", .read = read_where}, {NULL}};
-static const key correlate_keys[] = {{.name = "over", .read = read_column, .needed = true},
-                                     {.name = "metrics", .read = read_metrics},
-                                     {.name = "x", .read = read_series, .inside = series_keys},
-                                     {.name = "y", .read = read_series, .inside = series_keys},
-                                     {.name = "where", .read = read_where},
-                                     {NULL}};
 
 /* compare, order: {COLUMN: [A, B], metric: ..., where: ...} */
 static nb_status read_pairs(reader *r, const key *k, nb_yaml body)
@@ -287,181 +369,97 @@ static nb_status read_pairs(reader *r, const key *k, nb_yaml body)
                            keys[0].name);
 }
 
-static nb_status read_correlate(reader *r, const key *k, nb_yaml body)
+/* A query has as many metrics as it takes; one that is no shipped one has none, one or two. */
+static nb_status check_metrics(reader *r, nb_yaml body)
 {
-    r->claim->series_count = 2;
-    NB_TRY(r->ctx, read_inside(r, k, body));
-    if (r->given == GIVEN_METRICS || r->given == (GIVEN_X | GIVEN_Y)) return NB_OK;
+    nb_claim *c = r->claim;
+    int given = r->given & METRICS;
+    bool one = given == GIVEN_METRIC, pair = given == GIVEN_METRICS || given == (GIVEN_X | GIVEN_Y);
+    int takes = c->query ? c->query->metrics : 0;
+    c->series_count = pair ? 2 : one;
+    if (takes == 1 && !given) return nb_yaml_mistake(body, r->mistakes, "%s: key 'metric' is missing", r->what);
+    if (takes == 1 && !one)
+        return nb_yaml_mistake(body, r->mistakes, "%s: expected metric: A alone: %s takes one", r->what,
+                               c->query->name);
+    if (pair || (takes == 0 && (one || !given)) || takes == 1) return NB_OK;
     return nb_yaml_mistake(body, r->mistakes,
-                           "%s: expected either metrics: [A, B], or x and y: {metric: A, where: {...}}", r->what);
+                           "%s: expected either%s metrics: [A, B], or x and y: {metric: A, where: "
+                           "{...}}",
+                           r->what, takes ? "" : " metric: A, or");
 }
 
-/* Each expectation belongs to these forms of claims, and its numbers lie in this range. */
-static const struct {
-    nb_claim_form form;
-    double lo, hi;
-} expected[] = {[NB_EXPECT_RATIO] = {NB_CLAIM_COMPARE, 0, INFINITY},
-                [NB_EXPECT_DIFFERENCE] = {NB_CLAIM_COMPARE, -INFINITY, INFINITY},
-                [NB_EXPECT_WINS] = {NB_CLAIM_COMPARE, 0, 1},
-                [NB_EXPECT_EQUAL] = {NB_CLAIM_COMPARE, 1, INFINITY},
-                [NB_EXPECT_EQUAL_DIFFERENCE] = {NB_CLAIM_COMPARE, 0, INFINITY},
-                [NB_EXPECT_VALUE] = {NB_CLAIM_MEASURE, -INFINITY, INFINITY},
-                [NB_EXPECT_SLOPE] = {NB_CLAIM_SLOPE, -INFINITY, INFINITY},
-                [NB_EXPECT_CORRELATION] = {NB_CLAIM_CORRELATE, -1, 1}};
-
-/* A number from lo to hi, or, where it may be, null for none. */
-static nb_status read_number(reader *r, const char *what, nb_yaml value, bool open, double lo, double hi,
-                             double *number)
-{
-    const char *text = nb_yaml_scalar(value), *range = "";
-    *number = NAN;
-    if ((open && nb_yaml_is_null(value)) || (text && nb_parse_real(text, lo, hi, number))) return NB_OK;
-    if (isfinite(hi))
-        NB_NEED(range, nb_format(r->ctx, " from %g to %g", lo, hi));
-    else if (isfinite(lo))
-        NB_NEED(range, nb_format(r->ctx, " of at least %g", lo));
-    return nb_yaml_mistake(value, r->mistakes, "%s: expected a number%s%s, found '%s'", what, range,
-                           open ? ", or null" : "", nb_yaml_found(value));
-}
-
-/* [lo, hi], of which one may be null. */
-static nb_status read_range(reader *r, nb_yaml value)
+static nb_status check_measure(reader *r, nb_yaml body)
 {
     nb_claim *c = r->claim;
-    int before = r->mistakes->count;
-    if (value.node->type != YAML_SEQUENCE_NODE || nb_yaml_count(value) != 2)
-        return nb_yaml_mistake(value, r->mistakes, "%s: expected [LOW, HIGH], of which one may be null, found %s",
-                               r->what, nb_yaml_scalar(value) ? nb_yaml_scalar(value) : "another list");
-    for (int i = 0; i < 2; i++)
-        NB_TRY(r->ctx, read_number(r, r->what, nb_yaml_item(value, i), true, expected[c->expectation].lo,
-                                   expected[c->expectation].hi, &c->given[i]));
-    if (r->mistakes->count > before) return NB_OK;
-    c->low = isnan(c->given[0]) ? -INFINITY : c->given[0];
-    c->high = isnan(c->given[1]) ? INFINITY : c->given[1];
-    if (isinf(c->low) && isinf(c->high))
-        return nb_yaml_mistake(value, r->mistakes, "%s: expects nothing: both ends are open", r->what);
-    if (c->low < c->high) return NB_OK;
-    return nb_yaml_mistake(value, r->mistakes, "%s: the range is empty: %s is not below %s", r->what,
-                           nb_yaml_scalar(nb_yaml_item(value, 0)), nb_yaml_scalar(nb_yaml_item(value, 1)));
+    NB_TRY(r->ctx, check_metrics(r, body));
+    if (c->query && c->query->over != NB_OVER_NOTHING && !(r->given & GIVEN_OVER))
+        NB_TRY(r->ctx,
+               nb_yaml_mistake(body, r->mistakes, "%s: %s needs the key 'over', a column", r->what, c->query->name));
+    if (c->statistic != NB_CLAIM_GEOMETRIC_MEAN || c->query == nb_claim_queries) return NB_OK;
+    return nb_yaml_mistake(body, r->mistakes,
+                           "%s: geometric_mean is of a metric alone; a query may have ln() of its values", r->what);
 }
 
-/* A number above `least`. */
-static nb_status read_above(reader *r, const char *what, nb_yaml value, double least, double *number)
+static nb_status read_measure(reader *r, const key *k, nb_yaml body)
 {
-    NB_TRY(r->ctx, read_number(r, what, value, false, least, INFINITY, number));
-    if (isnan(*number) || *number > least) return NB_OK;
-    return nb_yaml_mistake(value, r->mistakes, "%s: expected a number above %g, found '%s'", what, least,
-                           nb_yaml_scalar(value));
+    NB_TRY(r->ctx, read_inside(r, k, body));
+    return body.node->type == YAML_MAPPING_NODE ? check_measure(r, body) : NB_OK;
 }
 
-/* value: a range, or a number with a margin. */
-static nb_status read_expected_value(reader *r, nb_yaml value, nb_yaml within)
-{
-    nb_claim *c = r->claim;
-    if (!within.node && !nb_yaml_scalar(value)) return read_range(r, value);
-    if (!within.node)
-        return nb_yaml_mistake(value, r->mistakes,
-                               "%s: expected [LOW, HIGH], or a number and a margin, as {value: 0.22, within: 0.05}",
-                               r->what);
-    NB_TRY(r->ctx, read_number(r, r->what, value, false, -INFINITY, INFINITY, &c->given[0]));
-    NB_TRY(r->ctx, read_above(r, "claims: expect: within", within, 0, &c->within));
-    c->low = c->given[0] - c->within;
-    c->high = c->given[0] + c->within;
-    return NB_OK;
-}
-
-/* equal: a ratio above 1; equal_difference: a number above 0. */
-static nb_status read_equal(reader *r, nb_yaml value)
-{
-    nb_claim *c = r->claim;
-    NB_TRY(r->ctx, read_above(r, r->what, value, expected[c->expectation].lo, &c->given[0]));
-    c->low = c->expectation == NB_EXPECT_EQUAL ? 1 / c->given[0] : -c->given[0];
-    c->high = c->given[0];
-    return NB_OK;
-}
-
-/* One expectation, of those that the claim's form has. */
-static nb_status read_expect(reader *r, nb_yaml value)
-{
-    const char *names[NB_EXPECT_NOTHING + 2] = {NULL}, *list = "";
-    nb_yaml *values;
-    nb_claim *c = r->claim;
-    int found = 0, wrong = -1;
-    memcpy(names, nb_claim_expectations, NB_EXPECT_NOTHING * sizeof *names);
-    names[NB_EXPECT_NOTHING] = "within";
-    NB_TRY(r->ctx, nb_read_mapping("claims: expect", value, names, &values, r->mistakes));
-    for (int e = 0; e < NB_EXPECT_NOTHING; e++) {
-        bool allowed = expected[e].form == c->form;
-        if (allowed) NB_NEED(list, nb_format(r->ctx, "%s%s%s", list, *list ? ", " : "", names[e]));
-        if (values[e].node && !allowed) wrong = e;
-        if (values[e].node && allowed && found++ == 0) c->expectation = e;
-    }
-    nb_yaml within = values[NB_EXPECT_NOTHING];
-    if (wrong >= 0)
-        return nb_yaml_mistake(values[wrong], r->mistakes, "claims: expect: '%s' is not for %s, which has %s",
-                               names[wrong], nb_claim_forms[c->form], list);
-    if (within.node && c->expectation != NB_EXPECT_VALUE)
-        return nb_yaml_mistake(within, r->mistakes,
-                               "claims: expect: 'within' is the margin of a value: {value: 0.22, within: 0.05}");
-    if (found != 1)
-        return nb_yaml_mistake(value, r->mistakes, "claims: expect: expected one of %s, found %s", list,
-                               found ? "several" : "none");
-    NB_NEED(r->what, nb_format(r->ctx, "claims: expect: %s", names[c->expectation]));
-    if (c->expectation == NB_EXPECT_VALUE) return read_expected_value(r, values[c->expectation], within);
-    bool equal = c->expectation == NB_EXPECT_EQUAL || c->expectation == NB_EXPECT_EQUAL_DIFFERENCE;
-    return (equal ? read_equal : read_range)(r, values[c->expectation]);
-}
-
-enum { FORMS = 3, EXPECT = FORMS + NB_CLAIM_FORMS, SMALLEST = EXPECT + 5, KEYS };
+enum { FORMS = 3, EXPECT = FORMS + SPELLINGS, SMALLEST = EXPECT + 6, KEYS };
 #define REAL_KEY(member) .name = #member, .read = read_real, .offset = offsetof(nb_claim, member)
 static const key claim_keys[KEYS + 1] = {
     {.name = "says", .read = read_sentence, .needed = true, .offset = offsetof(nb_claim, says)},
     {.name = "source", .read = read_sentence, .offset = offsetof(nb_claim, source)},
-    {.name = "id", .read = read_id},
-    {.name = "compare", .read = read_pairs},
-    {.name = "measure", .read = read_inside, .inside = measure_keys},
+    {.name = "id", .read = read_name, .offset = offsetof(nb_claim, id)},
+    {.name = "compare", .read = read_pairs}, /* these in the order of `spellings` */
     {.name = "order", .read = read_pairs},
-    {.name = "slope", .read = read_inside, .inside = slope_keys},
-    {.name = "correlate", .read = read_correlate, .inside = correlate_keys},
+    {.name = "measure", .read = read_measure, .inside = measure_keys},
+    {.name = "slope", .read = read_measure, .inside = measure_keys},
+    {.name = "correlate", .read = read_measure, .inside = measure_keys},
     {.name = "untested", .read = read_sentence, .offset = offsetof(nb_claim, untested)},
     {.name = "expect"},
     {.name = "each", .read = read_each, .offset = offsetof(nb_claim, each)},
     {.name = "confounded", .read = read_confounded, .offset = offsetof(nb_claim, confounded)},
     {.name = "failures", .read = read_word, .offset = offsetof(nb_claim, failures), .words = nb_claim_failure_words},
     {REAL_KEY(confidence), .lo = 0.5, .hi = 1 - DBL_EPSILON / 2, .expected = "a number of at least 0.5, below 1"},
+    {.name = "family", .read = read_name, .offset = offsetof(nb_claim, family)},
     {REAL_KEY(smallest), .lo = 1, .hi = 1e6, .expected = "a ratio of at least 1, as 1.02"}};
 
 /* The one form that a claim has. */
 static nb_status read_form(reader *r, nb_yaml claim, const nb_yaml *values, bool *known)
 {
-    int found = 0;
+    int found = 0, form = 0;
     nb_claim *c = r->claim;
-    for (int f = 0; f < NB_CLAIM_FORMS; f++)
-        if (values[FORMS + f].node && found++ == 0) c->form = (nb_claim_form)f;
+    for (int f = 0; f < SPELLINGS; f++)
+        if (values[FORMS + f].node && found++ == 0) form = f;
     *known = found == 1;
     if (found != 1)
-        return nb_yaml_mistake(
-            claim, r->mistakes,
-            "claims: expected one of compare, measure, order, slope, correlate and untested, found %s",
-            found ? "several" : "none");
-    c->series_count = c->form != NB_CLAIM_UNTESTED;
-    NB_NEED(r->what, nb_format(r->ctx, "claims: %s", nb_claim_forms[c->form]));
+        return nb_yaml_mistake(claim, r->mistakes,
+                               "claims: expected one of compare, order, measure and untested, found %s",
+                               found ? "several" : "none");
+    r->spelling = &spellings[form];
+    c->form = r->spelling->form;
+    c->order = r->spelling->order;
+    c->series_count = c->form == NB_CLAIM_COMPARE;
+    if (r->spelling->query) c->query = find_query(r->spelling->query);
+    NB_NEED(r->what, nb_format(r->ctx, "claims: %s", r->spelling->key));
     r->series = c->series;
     r->where = &c->where;
     r->given = 0;
-    return read_key(r, &claim_keys[FORMS + c->form], claim, values[FORMS + c->form]);
+    return read_key(r, &claim_keys[FORMS + form], claim, values[FORMS + form]);
 }
 
 static nb_status read_expectation(reader *r, nb_yaml claim, nb_yaml expect)
 {
     nb_claim *c = r->claim;
-    bool none = c->form == NB_CLAIM_ORDER || c->form == NB_CLAIM_UNTESTED;
-    c->expectation = NB_EXPECT_NOTHING;
+    bool none = c->order || c->form == NB_CLAIM_UNTESTED;
+    c->expectation = c->order ? NB_EXPECT_RATIO : NB_EXPECT_NOTHING;
+    if (c->order) c->high = 1;
     if (expect.node && none)
-        return nb_yaml_mistake(expect, r->mistakes, "claims: expect: %s expects nothing else", nb_claim_forms[c->form]);
-    if (c->form == NB_CLAIM_ORDER) c->high = 1;
+        return nb_yaml_mistake(expect, r->mistakes, "claims: expect: %s expects nothing else", r->spelling->key);
     if (none) return NB_OK;
-    return expect.node ? read_expect(r, expect)
+    return expect.node ? nb_expectation_read(expect, r->spelling->key, r->spelling->value, c, r->mistakes)
                        : nb_yaml_mistake(claim, r->mistakes, "claims: key 'expect' is missing");
 }
 
@@ -470,7 +468,7 @@ static nb_status read_option(reader *r, const key *k, nb_yaml value)
     const nb_claim *c = r->claim;
     if (nb_claim_takes(c, k->name)) return k->read(r, k, value);
     bool of = k == &claim_keys[SMALLEST] && c->expectation < NB_EXPECT_NOTHING;
-    return nb_yaml_mistake(value, r->mistakes, "claims: %s: means nothing for %s%s%s", k->name, nb_claim_forms[c->form],
+    return nb_yaml_mistake(value, r->mistakes, "claims: %s: means nothing for %s%s%s", k->name, r->spelling->key,
                            of ? " with expect: " : "", of ? nb_claim_expectations[c->expectation] : "");
 }
 
@@ -502,6 +500,23 @@ static nb_status check_ids(const reader *r, int count, const nb_claim *claims)
     return NB_OK;
 }
 
+/* The intervals of a family hold together at one confidence. */
+static nb_status check_families(const reader *r, int count, const nb_claim *claims)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < i; j++) {
+            const nb_claim *a = &claims[j], *b = &claims[i];
+            if (!a->family || !b->family || strcmp(a->family, b->family) != 0 || a->confidence == b->confidence)
+                continue;
+            NB_TRY(r->ctx, nb_mistakes_add(r->mistakes, b->place,
+                                           "claims: family: '%s' has a confidence of %.15g here, of %.15g in claim "
+                                           "'%s'; a family has one",
+                                           b->family, b->confidence, a->confidence, a->id));
+            break;
+        }
+    return NB_OK;
+}
+
 /* Names the columns by which rows can be grouped. */
 static nb_status name_columns(reader *r)
 {
@@ -527,7 +542,7 @@ static nb_status begin(reader *r, int index, nb_yaml item)
                            .each = none,
                            .confounded = none,
                            .confidence = 0.95,
-                           .smallest = 1.02};
+                           .smallest = NB_USUAL_MARGIN};
     NB_NEED(r->claim->id, nb_format(r->ctx, "claim-%d", index + 1));
     return NB_OK;
 }
@@ -549,5 +564,6 @@ nb_status nb_claims_read(nb_yaml value, const nb_study *study, const nb_config *
         NB_TRY(r.ctx, read_claim(&r, item));
         if (mistakes->count == before) NB_TRY(r.ctx, nb_claim_describe(r.claim, r.ctx));
     }
-    return check_ids(&r, *count, *claims);
+    NB_TRY(r.ctx, check_ids(&r, *count, *claims));
+    return check_families(&r, *count, *claims);
 }

@@ -29,7 +29,7 @@ static nb_status check_values(checker *k, const nb_claim *c)
 {
     const nb_candidates *among;
     int *means;
-    const char *what = nb_claim_forms[c->form];
+    const char *what = nb_claim_key(c);
     if (c->value_count == 0) return NB_OK;
     NB_TRY(k->ctx, nb_condition_candidates(&k->conditions, c->column, &among));
     NB_NEED(means, nb_alloc(k->ctx, (size_t)c->value_count, sizeof *means));

@@ -23,7 +23,7 @@ static void begin(search *s, nb_ctx *ctx)
     nb_texts_init(&s->found, ctx);
 }
 
-static nb_status add(search *s, const char *kind, const char *name)
+static nb_status add_name(search *s, const char *kind, const char *name)
 {
     const char *text;
     int number;
@@ -31,7 +31,7 @@ static nb_status add(search *s, const char *kind, const char *name)
     return nb_texts_number(&s->found, text, &number);
 }
 
-static nb_status take(search *s, const char *const **names)
+static nb_status take_names(search *s, const char *const **names)
 {
     const char **out;
     NB_NEED(out, nb_alloc(s->ctx, (size_t)s->found.count + 1, sizeof *out));
@@ -48,7 +48,7 @@ static nb_status search_value(search *s, const char *key, const nb_value *value)
     for (int i = 0; value->spec && i < value->spec->count; i++)
         NB_TRY(s->ctx, search_value(s, value->spec->arguments[i].key, &value->spec->arguments[i].value));
     if (!value->text) return NB_OK;
-    return strcmp(key, "run") == 0 ? add(s, "program", value->text) : search_text(s, value->text);
+    return strcmp(key, "run") == 0 ? add_name(s, "program", value->text) : search_text(s, value->text);
 }
 
 static nb_status search_text(search *s, const char *text)
@@ -96,7 +96,7 @@ static nb_status add_plugins(search *s, nb_yaml list)
 {
     for (int i = 0; list.node && i < nb_yaml_count(list); i++) {
         const char *name = nb_yaml_scalar(nb_yaml_item(list, i));
-        if (name) NB_TRY(s->ctx, add(s, "plug-in", name));
+        if (name) NB_TRY(s->ctx, add_name(s, "plug-in", name));
     }
     return NB_OK;
 }
@@ -118,7 +118,7 @@ nb_status nb_config_code(const char *path, int override_count, const nb_override
     s.overrides = overrides;
     NB_TRY(ctx, add_plugins(&s, plugins));
     NB_TRY(ctx, search_document(&s, root));
-    return take(&s, names);
+    return take_names(&s, names);
 }
 
 nb_status nb_spec_code(const char *spec, const char *const **names, nb_ctx *ctx)
@@ -126,5 +126,5 @@ nb_status nb_spec_code(const char *spec, const char *const **names, nb_ctx *ctx)
     search s;
     begin(&s, ctx);
     NB_TRY(ctx, search_text(&s, spec));
-    return take(&s, names);
+    return take_names(&s, names);
 }

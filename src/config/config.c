@@ -2,6 +2,7 @@
 /* config.c - questions about a config. */
 #include "config/config.h"
 
+#include "base/default_seed.h"
 #include "base/numbers.h"
 #include "base/text.h"
 
@@ -22,7 +23,7 @@ nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx)
                           .question = "",
                           .split_file = "none",
                           .sources = "all",
-                          .seed = 20260101,
+                          .seed = NB_DEFAULT_SEED,
                           .warnings = {.ctx = ctx}};
     if (study->component.options_size == 0) return NB_OK;
     NB_NEED(config->settings, nb_alloc(ctx, 1, study->component.options_size));

@@ -12,15 +12,12 @@
 #include <stdio.h>
 
 /* A claim about an experiment's rows, as data: a statement, its source, what is compared or measured, and
- * what is expected. report/claims.h tests it on the rows. */
+ * what is expected. answers/claims.h tests it on the rows. */
 
 typedef enum {
-    NB_CLAIM_COMPARE,   /* compares values[0] of the column with values[1] */
-    NB_CLAIM_MEASURE,   /* measures the metric itself */
-    NB_CLAIM_ORDER,     /* the metric grows from each value to the next */
-    NB_CLAIM_SLOPE,     /* slope of log metric against the log of the column, in each head */
-    NB_CLAIM_CORRELATE, /* correlation of two metrics over the values of the column, in each head */
-    NB_CLAIM_UNTESTED,  /* these rows cannot test it */
+    NB_CLAIM_COMPARE,  /* compares each value of the column with the next */
+    NB_CLAIM_MEASURE,  /* asks the rows for values of each source with a query */
+    NB_CLAIM_UNTESTED, /* these rows cannot test it */
     NB_CLAIM_FORMS
 } nb_claim_form;
 extern const char *const nb_claim_forms[NB_CLAIM_FORMS + 1]; /* YAML keys */
@@ -32,14 +29,25 @@ typedef enum {
     NB_EXPECT_EQUAL,
     NB_EXPECT_EQUAL_DIFFERENCE,
     NB_EXPECT_VALUE,
-    NB_EXPECT_SLOPE,
-    NB_EXPECT_CORRELATION,
     NB_EXPECT_NOTHING
 } nb_claim_expectation;
 extern const char *const nb_claim_expectations[NB_EXPECT_NOTHING + 1];
 
 typedef enum { NB_CLAIM_MEAN, NB_CLAIM_MEDIAN, NB_CLAIM_GEOMETRIC_MEAN } nb_claim_statistic;
 extern const char *const nb_claim_statistics[];
+
+/* A query that claims name, src/answers/NAME, and the keys of `measure` that it takes. */
+typedef enum { NB_OVER_NOTHING, NB_OVER_INTEGERS, NB_OVER_ANYTHING } nb_claim_over;
+typedef struct {
+    const char *name;
+    const char *quantity; /* what it measures; NULL: the statistic of the metric itself */
+    int metrics;          /* how many it takes */
+    bool logs;            /* it takes their logarithms */
+    nb_claim_over over;   /* values of which column */
+    double lo, hi;        /* between which its values lie */
+    const char *silent;   /* why no head has a value, before the name of the column */
+} nb_claim_query;
+extern const nb_claim_query nb_claim_queries[]; /* the first is that of the metric itself; ends with name == NULL */
 
 /* Says what to do with a pair of rows of which one has no result (nb_failures). */
 typedef enum { NB_CLAIM_DROP, NB_CLAIM_WORST } nb_claim_failures;
@@ -72,13 +80,16 @@ typedef struct {
     const char *id, *says, *source; /* "" if it gives no source */
     nb_place place;
     nb_claim_form form;
-    const char *column; /* the values' column; slope: the integers that the metric is plotted against; measure: NULL */
+    bool order;         /* it compares as `order` does: A must be below B, and not the same */
+    const char *column; /* whose values are compared; of a measure, over whose values; NULL: over none */
     int value_count;
-    nb_named_value *values; /* compare, order */
+    nb_named_value *values; /* compare */
     nb_conditions where;
-    int series_count; /* 1; 2 to correlate; 0: untested */
+    int series_count; /* metrics: 1, of a measure up to 2; 0: untested */
     nb_claim_series series[2];
-    int statistic; /* nb_claim_statistic */
+    const nb_claim_query *query; /* measure; NULL: the query is its own */
+    const char *sql;             /* its own query */
+    int statistic;               /* nb_claim_statistic, of the query's values over sources */
 
     nb_claim_expectation expectation;
     double given[2];  /* as written: the ends of a range, or a number; NaN: open or missing */
@@ -87,10 +98,11 @@ typedef struct {
 
     const char **each, **confounded; /* columns; end with NULL */
     int failures;                    /* nb_claim_failures */
-    double confidence;
-    double smallest;      /* smallest ratio that matters; 1: every difference does */
-    const char *untested; /* why it is not tested; NULL: it is */
-    const char *text;     /* the claim as YAML on one line, with every option written out */
+    double confidence;               /* of all intervals of the family together */
+    const char *family;              /* claims with this name are one; NULL: the claim is a family by itself */
+    double smallest;                 /* smallest ratio that matters; 1: every difference does */
+    const char *untested;            /* why it is not tested; NULL: it is */
+    const char *text;                /* the claim as YAML on one line, with every option written out */
 } nb_claim;
 
 /* The source of a key's value: "FILE:LINE", "--set", "default". */
@@ -147,7 +159,7 @@ extern const char *const nb_draws_words[];
 
 typedef struct nb_split nb_split; /* split.c */
 
-struct nb_config {
+typedef struct nb_config {
     const nb_study *study;
     const char *name; /* of the folder under results/ */
     const char *question;
@@ -175,7 +187,7 @@ struct nb_config {
     nb_claim *claims;     /* claims that its rows test */
     nb_origins origins;   /* origins of the keys that hold for the whole experiment */
     nb_mistakes warnings; /* possible mistakes that are allowed */
-};
+} nb_config;
 
 typedef struct {
     const char *key, *value; /* value: YAML */
@@ -221,6 +233,12 @@ nb_status nb_config_text(const nb_config *config, bool origins, const char **tex
 
 /* True if an option applies to a claim of this form and expectation. */
 bool nb_claim_takes(const nb_claim *claim, const char *option);
+
+/* Returns the key that the form is written under: that of nb_claim_forms, or "order". */
+const char *nb_claim_key(const nb_claim *claim);
+
+/* Returns what a measure's value is called: "slope", "geometric mean". */
+const char *nb_claim_quantity(const nb_claim *claim);
 
 /* Sets claim->text. */
 nb_status nb_claim_describe(nb_claim *claim, nb_ctx *ctx);

@@ -2,10 +2,12 @@
 /* keys.c - see keys.h */
 #include "config/keys.h"
 
+#include "base/default_seed.h"
 #include "base/text.h"
 #include "components/plugin.h"
 #include "components/study.h"
 #include "components/registry.h"
+#include "config/config_study.h"
 #include "config/lookup.h"
 
 #include <string.h>
@@ -91,7 +93,8 @@ static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k
     int mistakes = l->mistakes->count;
     const char *text = nb_yaml_scalar(f);
     nb_plugin_call(&c->study->component, "default_baseline");
-    c->baseline = c->study->default_baseline ? c->study->default_baseline(c) : list->count ? list->items : NULL;
+    const nb_config_study *study = nb_config_study_of(c->study);
+    c->baseline = study->default_baseline ? study->default_baseline(c) : list->count ? list->items : NULL;
     nb_plugin_return(&c->study->component);
     if (text && strcmp(text, "default") == 0) return NB_OK;
     if (!text)
@@ -147,9 +150,10 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
         NB_NEED(expected, nb_option_allowed(o, false, l->ctx));
         return nb_yaml_mistake(f, l->mistakes, "%s: expected %s, found '%s'", k->name, expected, nb_yaml_found(f));
     }
-    if (!study->read_setting) return NB_OK;
+    const nb_config_study *asked = nb_config_study_of(study);
+    if (!asked->read_setting) return NB_OK;
     nb_plugin_call(&study->component, "read_setting");
-    nb_status status = study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes);
+    nb_status status = asked->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes);
     nb_plugin_return(&study->component);
     return status;
 }
@@ -189,7 +193,7 @@ int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int 
                                            {.name = "blocks"},
                                            {.name = "name", .read = read_name},
                                            {.name = "question", .fixed = "\"\"", .read = read_question},
-                                           {.name = "seed", .fixed = "20260101", .read = read_seed},
+                                           {.name = "seed", .fixed = NB_DEFAULT_SEED_TEXT, .read = read_seed},
                                            {.name = "draws", .fixed = "source", .read = read_draws},
                                            {.name = "split", .fixed = "none", .read = nb_split_read_file},
                                            {.name = "sources", .fixed = "all", .read = nb_split_read_sources},

@@ -39,7 +39,7 @@ int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int 
 
 enum { NB_MOST_BLOCK_KEYS = NB_MOST_AXES + 2 }; /* those of the study's axes, then trials and zip */
 
-struct nb_key_values { /* the values of one key */
+typedef struct nb_key_values { /* the values of one key */
     nb_place place;
     nb_origin origin;   /* where they were read; no key: it is not set */
     bool right;         /* read without a mistake */
@@ -47,7 +47,7 @@ struct nb_key_values { /* the values of one key */
     int count;
     double *reals; /* real numbers */
     int *numbers;  /* integers; indices of words; trials: one; zip: the group of each axis */
-};
+} nb_key_values;
 
 /* Reads all of `values` but `origin` and `right`; adds mistakes to `mistakes`. */
 nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_key_values *values,
@@ -67,6 +67,11 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
  * also searched beside the file (lookup.h); NULL: of rows that there are already. */
 nb_status nb_claims_read(nb_yaml value, const nb_study *study, const nb_config *config, int *count, nb_claim **claims,
                          nb_mistakes *mistakes);
+
+/* Reads a claim's `expect`: one expectation of those that its form has. `form`: the key that it is written under;
+ * `value_name`: what it calls an expected value. */
+nb_status nb_expectation_read(nb_yaml expect, const char *form, const char *value_name, nb_claim *claim,
+                              nb_mistakes *mistakes);
 
 /* Reports metrics that the config does not measure and, if its blocks and shapes are known, compared values that mean
  * several of its experiment, or the same. */

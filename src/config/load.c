@@ -8,6 +8,8 @@
 #include "base/files.h"
 #include "calls/heads.h"
 #include "components/plugin.h"
+#include "components/registry.h"
+#include "config/config_study.h"
 #include "config/keys.h"
 
 #include <string.h>
@@ -37,10 +39,34 @@ static int key_index(const loader *l, const char *key)
     return -1;
 }
 
+static bool study_has_key(const nb_study *study, const char *key)
+{
+    nb_config_key keys[NB_MOST_KEYS];
+    int block_keys, count = nb_config_keys(study, keys, &block_keys);
+    for (int i = 0; i < count; i++)
+        if (strcmp(keys[i].name, key) == 0) return true;
+    return false;
+}
+
+/* *others <- the studies that have the key, "effect or forward"; NULL: none has it. */
+static nb_status find_studies(const char *key, const char **others, nb_ctx *ctx)
+{
+    *others = NULL;
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        if (study_has_key((const nb_study *)e->component, key))
+            NB_NEED(*others,
+                    nb_format(ctx, "%s%s%s", *others ? *others : "", *others ? " or " : "", e->component->name));
+    return NB_OK;
+}
+
 /* Reports an unknown key; allowed are the first `count` keys. */
 static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
 {
-    const char *names[NB_MOST_KEYS + 1] = {NULL}, *hint;
+    const char *names[NB_MOST_KEYS + 1] = {NULL}, *hint, *others;
+    NB_TRY(l->common.ctx, find_studies(key, &others, l->common.ctx));
+    if (others && key_index(l, key) < 0)
+        return nb_mistakes_add(l->common.mistakes, at, "key '%s' is for study: %s; the study here is %s", key, others,
+                               l->common.config->study->component.name);
     for (int i = 0; i < count; i++) names[i] = l->keys[i].name;
     NB_NEED(hint, nb_hint(key, names, l->common.ctx));
     return nb_mistakes_add(l->common.mistakes, at, "key '%s' is unknown%s", key, hint);
@@ -249,9 +275,10 @@ static nb_status read_entries(loader *l)
         NB_TRY(l->common.ctx, nb_split_check(c, (nb_place){.source = l->common.path}, l->common.mistakes));
     NB_TRY(l->common.ctx, read_rules(l));
     NB_TRY(l->common.ctx, read_rest(l, true));
-    if (!c->study->check) return NB_OK;
+    const nb_config_study *study = nb_config_study_of(c->study);
+    if (!study->check) return NB_OK;
     nb_plugin_call(&c->study->component, "check");
-    nb_status status = c->study->check(c, (nb_place){.source = l->common.path}, l->common.mistakes);
+    nb_status status = study->check(c, (nb_place){.source = l->common.path}, l->common.mistakes);
     nb_plugin_return(&c->study->component);
     return status;
 }

@@ -81,7 +81,7 @@ static nb_status find_recorded(const char *text, const char *folder, const char 
     return NB_OK;
 }
 
-static nb_status find(const char *text, const char *config, const char **found, whereabouts *where, nb_ctx *ctx)
+static nb_status find_path(const char *text, const char *config, const char **found, whereabouts *where, nb_ctx *ctx)
 {
     const char *folder, *beside;
     *found = text;
@@ -104,7 +104,7 @@ static nb_status find(const char *text, const char *config, const char **found, 
 nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx)
 {
     whereabouts where;
-    return find(path, config, found, &where, ctx);
+    return find_path(path, config, found, &where, ctx);
 }
 
 /* Words as a shell has them, of which some are paths: the same words, with those that are elsewhere replaced. The
@@ -120,7 +120,7 @@ static nb_status find_words(const char *text, const char *config, const char **f
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
         whereabouts one = HERE;
-        if (i > 0 || strchr(word, '/')) NB_TRY(ctx, find(words[i], config, &word, &one, ctx));
+        if (i > 0 || strchr(word, '/')) NB_TRY(ctx, find_path(words[i], config, &word, &one, ctx));
         if (one == ELSEWHERE || (one == BESIDE && *where != ELSEWHERE)) *where = one;
         NB_TRY(ctx, nb_shell_word(word, &word, ctx));
         NB_TRY(ctx, nb_append_item(&all, " ", ctx, "%s", word));
@@ -137,7 +137,7 @@ static nb_status replace(const nb_component *c, void *options, const char *confi
         const char **field = (const char **)((char *)options + o->offset), *found;
         whereabouts where;
         if (o->type != NB_OPTION_STRING || !o->names_files || !*field) continue; /* a part of a choice may lack it */
-        NB_TRY(ctx, find(*field, config, &found, &where, ctx));
+        NB_TRY(ctx, find_path(*field, config, &found, &where, ctx));
         if (where == NOWHERE) NB_TRY(ctx, find_words(*field, config, &found, &where, ctx));
         if (where != wanted) continue;
         *field = found;

@@ -150,6 +150,12 @@ nb_status nb_conformance_at(nb_status status, int m, const char *axis, const cha
     NB_FAIL(ctx, status, "m = %d, %s %s: %s", m, axis, value, message);
 }
 
+const char *nb_conformance_cause(const char *message)
+{
+    const char *end = strncmp(message, "m = ", 4) == 0 ? strstr(message, ": ") : NULL;
+    return end ? end + 2 : message;
+}
+
 static nb_status refuses(const bench *b, int m, nb_ctx *ctx)
 {
     nb_landmarks landmarks;
@@ -313,9 +319,17 @@ nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, n
                                         : NB_OK;
 }
 
+nb_status nb_properties_hold(const nb_property *properties, const char *check, const void *self, nb_ctx *ctx)
+{
+    for (const nb_property *p = properties; p->name; p++)
+        if (strcmp(p->check, check) == 0 && (!p->applies || p->applies(self)))
+            NB_TRY(ctx, p->holds(self, p->tolerance, ctx));
+    return NB_OK;
+}
+
 const nb_check *nb_checks_of(const nb_registry *registry)
 {
-    static const nb_check none[] = {{NULL, NULL, NULL}}; /* of a kind that has its record alone */
+    static const nb_check none[] = {{.name = NULL}}; /* of a kind that has its record alone */
     return registry == &nb_problems     ? nb_problem_checks
            : registry == &nb_kernels    ? nb_kernel_checks
            : registry == &nb_cores      ? nb_core_checks
@@ -331,11 +345,12 @@ bool nb_checks_need_heads(const nb_registry *registry)
 }
 
 const nb_check nb_strategy_checks[] = {
-    {"picks", "valid at every m, repeatable, input untouched", check_picks},
-    {"nested", "if declared nested: the first m landmarks are the same, however many are asked for", check_nested},
-    {"traits", "random or deterministic, as declared", check_traits},
-    {"memory", "nothing leaks when an allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+    {"picks", "valid at every m, repeatable, input untouched", check_picks, NULL},
+    {"nested", "if declared nested: the first m landmarks are the same, however many are asked for", check_nested,
+     NULL},
+    {"traits", "random or deterministic, as declared", check_traits, NULL},
+    {"memory", "nothing leaks when an allocation fails", check_memory, NULL},
+    {.name = NULL}};
 
 typedef enum { NORMAL, ZERO, REPEATED, LINE, MASKED, HUGE_NORMS } pattern;
 

@@ -23,7 +23,24 @@ typedef struct {
     const char *name, *what; /* what it checks, for a PASS line */
     /* Returns NB_OK, or another status with a message that says what does not hold, and where. */
     nb_status (*run)(nb_trial_run *run, nb_ctx *ctx);
+    const char *(*idle)(const nb_choice *choice); /* why it finds nothing to check, or NULL; NULL: it always does */
 } nb_check;
+
+/* A property that a check demands of what it has opened, `self`. */
+typedef struct {
+    const char *check, *name;
+    /* Returns what nb_check's `run` does. A tolerance of 0 asks for the same bits, or for yes or no. */
+    nb_status (*holds)(const void *self, double tolerance, nb_ctx *ctx);
+    bool (*applies)(const void *self); /* NULL: always */
+    double tolerance;
+    const char *reason; /* why the tolerance is what it is */
+} nb_property;
+
+/* The properties of the kinds that have a table of them; each array ends with name == NULL. */
+extern const nb_property nb_core_properties[], nb_kernel_properties[], nb_attention_properties[];
+
+/* Checks all properties of a check that apply, in the table's order, up to the first that does not hold. */
+nb_status nb_properties_hold(const nb_property *properties, const char *check, const void *self, nb_ctx *ctx);
 
 /* The checks of each kind; each array ends with name == NULL. */
 extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[], nb_problem_checks[],
@@ -38,8 +55,8 @@ bool nb_checks_need_heads(const nb_registry *registry);
 nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, nb_ctx *ctx);
 
 /* Finds the pairings that a strategy in another process (NB_ELSEWHERE) refuses: its record has a function for each, but
- * only the program behind it knows. Lets it pick once with each, in a process with limit_s seconds. If all fail none
- * counts as refused, and the checks report the failure. */
+ * only the program behind it knows. Lets it pick once with each, in a process with limit_s seconds. If all fail,
+ * those count as refused that fail for another reason than its own pairing, and the checks report that one. */
 nb_status nb_find_refused(const nb_choice *strategy, const nb_choice *kernel, double limit_s, nb_refused *refused,
                           nb_ctx *ctx);
 
@@ -72,6 +89,12 @@ nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb
 
 /* Prefixes the message of a failed check with its place, "m = 4, pairing joint: ..."; returns the status. */
 nb_status nb_conformance_at(nb_status status, int m, const char *axis, const char *value, nb_ctx *ctx);
+
+/* Returns the part of a message behind such a place. */
+const char *nb_conformance_cause(const char *message);
+
+/* Returns true if two causes are the same but for their numbers, such as those of shapes. */
+bool nb_conformance_same(const char *a, const char *b);
 
 /* Appends the component with its defaults, and with each choice of each of its options (also words in place of
  * numbers), to choices. `given`: the options that must be set, "key=value, ...", or "". */

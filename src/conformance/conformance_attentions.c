@@ -83,41 +83,100 @@ static nb_status attend(nb_trial_run *run, const nb_layer *layer, int threads, i
     return NB_OK;
 }
 
+/* A check makes a layer, and first passes over it. */
+typedef struct {
+    nb_trial_run *run;
+    nb_layer layer;
+    uint64_t input; /* checksum of the layer, before */
+    int threads;    /* of `one`, in the check of costs */
+    result one, again, more;
+} bench;
+
+static nb_status open_bench(nb_trial_run *run, bool masked, bench *b, nb_ctx *ctx)
+{
+    *b = (bench){.run = run};
+    NB_TRY(ctx, make_layer(run, masked, &b->layer, ctx));
+    b->input = sum_of(&b->layer);
+    return NB_OK;
+}
+
+static bool same_outputs(const bench *b, const result *other)
+{
+    return other->out && memcmp(b->one.out, other->out, size_of(&b->layer.shape) * sizeof(nb_scalar)) == 0;
+}
+
+static bool has_outputs(const void *self)
+{
+    return ((const bench *)self)->one.out;
+}
+
+static nb_status input_untouched(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const bench *b = self;
+    (void)tolerance;
+    NB_REQUIRE(ctx, sum_of(&b->layer) == b->input, NB_EBUG, "it changed its input");
+    return NB_OK;
+}
+
+static nb_status repeatable(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const bench *b = self;
+    (void)tolerance;
+    NB_REQUIRE(ctx, same_outputs(b, &b->again), NB_EBUG, "other outputs for the same seed");
+    NB_REQUIRE(ctx, same_outputs(b, &b->more), NB_EBUG, "other outputs with two threads");
+    return NB_OK;
+}
+
+static nb_status all_finite(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const bench *b = self;
+    const char *where;
+    (void)tolerance;
+    if (b->one.passed.diverged) return NB_OK;
+    NB_TRY(ctx, nb_layer_find_odd(&b->layer.shape, b->one.out, &where, ctx));
+    NB_REQUIRE(ctx, !where, NB_EBUG, "outputs are not finite: %s", where);
+    return NB_OK;
+}
+
+static nb_status memory_untouched(const void *self, double tolerance, nb_ctx *ctx)
+{
+    (void)self, (void)tolerance;
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory");
+    return NB_OK;
+}
+
 static nb_status check_output(nb_trial_run *run, nb_ctx *ctx)
 {
-    nb_layer layer;
-    result one, again, more;
-    NB_TRY(ctx, make_layer(run, false, &layer, ctx));
-    size_t count = size_of(&layer.shape), bytes = count * sizeof(nb_scalar);
-    uint64_t before = sum_of(&layer);
-    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
-    NB_REQUIRE(ctx, sum_of(&layer) == before, NB_EBUG, "it changed its input");
-    NB_TRY(ctx, attend(run, &layer, 1, 0, &again, ctx));
-    NB_TRY(ctx, attend(run, &layer, 2, 0, &more, ctx));
-    if (!one.out) return NB_OK;
-    NB_REQUIRE(ctx, again.out && memcmp(one.out, again.out, bytes) == 0, NB_EBUG, "other outputs for the same seed");
-    NB_REQUIRE(ctx, more.out && memcmp(one.out, more.out, bytes) == 0, NB_EBUG, "other outputs with two threads");
-    for (size_t i = 0; i < count && !one.passed.diverged; i++)
-        NB_REQUIRE(ctx, isfinite(one.out[i]), NB_EBUG, "entry %zu of the output is %g", i, (double)one.out[i]);
-    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory");
+    bench b;
+    NB_TRY(ctx, open_bench(run, false, &b, ctx));
+    NB_TRY(ctx, attend(run, &b.layer, 1, 0, &b.one, ctx));
+    NB_TRY(ctx, attend(run, &b.layer, 1, 0, &b.again, ctx));
+    NB_TRY(ctx, attend(run, &b.layer, 2, 0, &b.more, ctx));
+    return nb_properties_hold(nb_attention_properties, "output", &b, ctx);
+}
+
+static nb_status as_predicted(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const bench *b = self;
+    nb_attention_cost cost = nb_attention_cost_of(b->run->choice, &b->layer.shape, b->threads);
+    (void)tolerance;
+    NB_REQUIRE(ctx, isnan(cost.bytes) || cost.bytes == b->one.attending.bytes, NB_EBUG,
+               "it says that %.0f bytes are allocated with %d threads, and %.0f are", cost.bytes, b->threads,
+               b->one.attending.bytes);
+    NB_REQUIRE(ctx, !(cost.multiplications > b->one.passed.multiplications), NB_EBUG,
+               "it says that a pass has %.0f multiplications, and %.0f were counted", cost.multiplications,
+               b->one.passed.multiplications);
     return NB_OK;
 }
 
 static nb_status check_cost(nb_trial_run *run, nb_ctx *ctx)
 {
-    nb_layer layer;
-    result r;
-    NB_TRY(ctx, make_layer(run, false, &layer, ctx));
-    for (int threads = 1; threads <= 2; threads++) {
-        NB_TRY(ctx, attend(run, &layer, threads, 0, &r, ctx));
-        if (!r.out) return NB_OK;
-        nb_attention_cost cost = nb_attention_cost_of(run->choice, &layer.shape, threads);
-        NB_REQUIRE(ctx, isnan(cost.bytes) || cost.bytes == r.attending.bytes, NB_EBUG,
-                   "it says that %.0f bytes are allocated with %d threads, and %.0f are", cost.bytes, threads,
-                   r.attending.bytes);
-        NB_REQUIRE(ctx, !(cost.multiplications > r.passed.multiplications), NB_EBUG,
-                   "it says that a pass has %.0f multiplications, and %.0f were counted", cost.multiplications,
-                   r.passed.multiplications);
+    bench b;
+    NB_TRY(ctx, open_bench(run, false, &b, ctx));
+    for (b.threads = 1; b.threads <= 2; b.threads++) {
+        NB_TRY(ctx, attend(run, &b.layer, b.threads, 0, &b.one, ctx));
+        if (!b.one.out) return NB_OK;
+        NB_TRY(ctx, nb_properties_hold(nb_attention_properties, "cost", &b, ctx));
     }
     return NB_OK;
 }
@@ -191,15 +250,13 @@ static nb_status make_wide(int cut, nb_layer *layer, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A program may round otherwise than the time before. */
-static nb_status compare_wide(int cut, const nb_scalar *one, const nb_scalar *two, nb_ctx *ctx)
+static nb_status compare_wide(int cut, double tolerance, const nb_scalar *one, const nb_scalar *two, nb_ctx *ctx)
 {
-    const double rounding = 1e-3;
     for (int h = 0; h < WIDE_HEADS; h++)
         for (int i = 0; i < cut * WIDE_D; i++) {
             size_t at = (size_t)(h * WIDE_TOKENS * WIDE_D + i);
             double a = (double)one[at], b = (double)two[at];
-            NB_REQUIRE(ctx, fabs(a - b) <= rounding * fmax(1, fabs(a)), NB_EBUG,
+            NB_REQUIRE(ctx, fabs(a - b) <= tolerance * fmax(1, fabs(a)), NB_EBUG,
                        "it looks ahead under a causal mask: with %d heads of %d tokens, other tokens from number %d on "
                        "change the output of token %d in head %d from %.6g to %.6g",
                        WIDE_HEADS, WIDE_TOKENS, cut, i / WIDE_D, h, a, b);
@@ -207,10 +264,17 @@ static nb_status compare_wide(int cut, const nb_scalar *one, const nb_scalar *tw
     return NB_OK;
 }
 
+static bool is_wide(const void *self)
+{
+    const bench *b = self;
+    return b->one.out && is_outside(b->run) && b->run->head->causal;
+}
+
 /* Many tokens and heads: what looks ahead may do so in few of them. */
-static nb_status check_ahead(nb_trial_run *run, nb_ctx *ctx)
+static nb_status wide_blind_ahead(const void *self, double tolerance, nb_ctx *ctx)
 {
     const int cuts[] = {1, 100, WIDE_TOKENS / 2, 1000, WIDE_TOKENS - 1};
+    nb_trial_run *run = ((const bench *)self)->run;
     nb_layer layer;
     result one, two;
     NB_TRY(ctx, make_wide(WIDE_TOKENS, &layer, ctx));
@@ -219,74 +283,105 @@ static nb_status check_ahead(nb_trial_run *run, nb_ctx *ctx)
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, make_wide(cuts[i], &layer, ctx));
         NB_TRY(ctx, attend(run, &layer, 1, 0, &two, ctx));
-        if (two.out) NB_TRY(ctx, compare_wide(cuts[i], one.out, two.out, ctx));
+        if (two.out) NB_TRY(ctx, compare_wide(cuts[i], tolerance, one.out, two.out, ctx));
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;
 }
 
-/* Checks that an attention with a causal form reads no later token. */
+static nb_status blind_ahead(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const bench *b = self;
+    int n = b->run->head->n;
+    const int cuts[] = {1, n / 2, n - 1};
+    (void)tolerance;
+    for (int i = 0; i < 3; i++) NB_TRY(ctx, check_cut(b->run, cuts[i], &b->layer, b->one.out, ctx));
+    return NB_OK;
+}
+
+/* An attention with a causal form reads no later token. */
 static nb_status check_causal(nb_trial_run *run, nb_ctx *ctx)
 {
-    nb_layer layer;
-    result one;
-    int n = run->head->n;
-    bool causal = nb_attention_traits(run->choice) & NB_ATTENTION_CAUSAL;
-    NB_TRY(ctx, make_layer(run, true, &layer, ctx));
+    bench b;
     const char *why;
-    NB_TRY(ctx, nb_attention_refusal(run->choice, &layer.shape, &why, ctx));
-    NB_REQUIRE(ctx, causal || why, NB_EBUG, "it has no causal form, and accepts a causal layer");
-    if (why || n < 2 || nb_attention_traits(run->choice) & NB_ATTENTION_FORESEES) return NB_OK;
-    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
-    const int cuts[] = {1, n / 2, n - 1};
-    for (int i = 0; i < 3 && one.out; i++) NB_TRY(ctx, check_cut(run, cuts[i], &layer, one.out, ctx));
-    return is_outside(run) && run->head->causal ? check_ahead(run, ctx) : NB_OK;
+    unsigned traits = nb_attention_traits(run->choice);
+    NB_TRY(ctx, open_bench(run, true, &b, ctx));
+    NB_TRY(ctx, nb_attention_refusal(run->choice, &b.layer.shape, &why, ctx));
+    NB_REQUIRE(ctx, traits & NB_ATTENTION_CAUSAL || why, NB_EBUG, "it has no causal form, and accepts a causal layer");
+    if (why || run->head->n < 2 || traits & NB_ATTENTION_FORESEES) return NB_OK;
+    NB_TRY(ctx, attend(run, &b.layer, 1, 0, &b.one, ctx));
+    return nb_properties_hold(nb_attention_properties, "causal", &b, ctx);
 }
 
 /* A pass in pieces, one token at a time at first and at the end, gives the bits of one pass. */
-static nb_status check_steps(nb_trial_run *run, nb_ctx *ctx)
+static nb_status same_in_pieces(const void *self, double tolerance, nb_ctx *ctx)
 {
-    nb_layer layer;
-    result one;
-    NB_TRY(ctx, make_layer(run, true, &layer, ctx));
-    if (!(nb_attention_traits(run->choice) & NB_ATTENTION_STEPS)) return NB_OK;
-    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
-    if (!one.out) return NB_OK;
-    const nb_layer_shape *s = &layer.shape;
+    const bench *b = self;
+    const nb_layer_shape *s = &b->layer.shape;
     size_t n = (size_t)s->n, d = (size_t)s->d, dv = (size_t)s->dv;
     nb_scalar *q, *k, *v, *out;
-    nb_layer piece = layer;
+    nb_layer piece = b->layer;
+    nb_attending attending = b->one.attending;
+    nb_passed passed;
+    (void)tolerance;
     NB_NEED(out, nb_alloc_scalars(ctx, 2 * n * dv));
     NB_TRY(ctx, nb_layer_allocate(&piece, &q, &k, &v, ctx));
     for (size_t at = 0, count; at < n; at += count) {
         count = at < 3 || at + 40 >= n ? 1 : n - at - 40;
         piece.shape.n = (int)count;
         for (size_t h = 0; h < 2; h++) {
-            memcpy(q + h * count * d, layer.q + (h * n + at) * d, count * d * sizeof *q);
-            memcpy(k + h * count * d, layer.k + (h * n + at) * d, count * d * sizeof *k);
-            memcpy(v + h * count * dv, layer.v + (h * n + at) * dv, count * dv * sizeof *v);
+            memcpy(q + h * count * d, b->layer.q + (h * n + at) * d, count * d * sizeof *q);
+            memcpy(k + h * count * d, b->layer.k + (h * n + at) * d, count * d * sizeof *k);
+            memcpy(v + h * count * dv, b->layer.v + (h * n + at) * dv, count * dv * sizeof *v);
         }
-        NB_TRY(ctx, nb_attention_extend(&one.attending, &piece, out, &one.passed, ctx));
+        NB_TRY(ctx, nb_attention_extend(&attending, &piece, out, &passed, ctx));
         for (size_t h = 0; h < 2; h++)
-            NB_REQUIRE(ctx, memcmp(out + h * count * dv, one.out + (h * n + at) * dv, count * dv * sizeof *out) == 0,
+            NB_REQUIRE(ctx, memcmp(out + h * count * dv, b->one.out + (h * n + at) * dv, count * dv * sizeof *out) == 0,
                        NB_EBUG, "%zu tokens after the first %zu have other outputs than in one pass", count, at);
     }
     return NB_OK;
 }
 
-static nb_status check_random(nb_trial_run *run, nb_ctx *ctx)
+static nb_status check_steps(nb_trial_run *run, nb_ctx *ctx)
 {
-    nb_layer layer;
-    result one, two;
-    NB_TRY(ctx, make_layer(run, false, &layer, ctx));
-    if (nb_attention_traits(run->choice) & NB_ATTENTION_RANDOM) return NB_OK; /* another draw may be the same */
-    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
-    NB_TRY(ctx, attend(run, &layer, 1, 1, &two, ctx));
-    size_t bytes = size_of(&layer.shape) * sizeof(nb_scalar);
-    NB_REQUIRE(ctx, !one.out || (two.out && memcmp(one.out, two.out, bytes) == 0), NB_EBUG,
+    bench b;
+    NB_TRY(ctx, open_bench(run, true, &b, ctx));
+    if (!(nb_attention_traits(run->choice) & NB_ATTENTION_STEPS)) return NB_OK;
+    NB_TRY(ctx, attend(run, &b.layer, 1, 0, &b.one, ctx));
+    return nb_properties_hold(nb_attention_properties, "steps", &b, ctx);
+}
+
+static nb_status same_in_trials(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const bench *b = self;
+    (void)tolerance;
+    NB_REQUIRE(ctx, same_outputs(b, &b->again), NB_EBUG,
                "it is not declared random, and gives other outputs in another trial");
     return NB_OK;
 }
+
+static nb_status check_random(nb_trial_run *run, nb_ctx *ctx)
+{
+    bench b;
+    NB_TRY(ctx, open_bench(run, false, &b, ctx));
+    if (nb_attention_traits(run->choice) & NB_ATTENTION_RANDOM) return NB_OK; /* another draw may be the same */
+    NB_TRY(ctx, attend(run, &b.layer, 1, 0, &b.one, ctx));
+    NB_TRY(ctx, attend(run, &b.layer, 1, 1, &b.again, ctx));
+    return nb_properties_hold(nb_attention_properties, "random", &b, ctx);
+}
+
+const nb_property nb_attention_properties[] = {
+    {"output", "input untouched", input_untouched, NULL, 0, NULL},
+    {"output", "the same again, and with two threads", repeatable, has_outputs, 0, NULL},
+    {"output", "finite", all_finite, has_outputs, 0, NULL},
+    {"output", "other memory untouched", memory_untouched, has_outputs, 0, NULL},
+    {"cost", "bytes and multiplications as predicted", as_predicted, NULL, 0, NULL},
+    {"causal", "no earlier output changes with a later token", blind_ahead, has_outputs, 0, NULL},
+    {"causal", "nor in any of many heads and tokens", wide_blind_ahead, is_wide, 1e-3,
+     "a program may round otherwise than the time before"},
+    {"steps", "the same in pieces", same_in_pieces, has_outputs, 0, NULL},
+    {"random", "the same in another trial", same_in_trials, has_outputs, 0, NULL},
+    {.name = NULL}};
 
 static nb_status try_pass(void *self, nb_ctx *ctx)
 {
@@ -303,10 +398,37 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return run->head->n < SMALL ? nb_check_allocations(NULL, try_pass, run, ctx) : NB_OK;
 }
 
-const nb_check nb_attention_checks[] = {{"output", "finite, repeatable on two threads, input untouched", check_output},
-                                        {"cost", "memory and multiplications as predicted", check_cost},
-                                        {"causal", "under a mask nothing depends on a later token", check_causal},
-                                        {"steps", "piece by piece has the bits of one pass", check_steps},
-                                        {"random", "random or deterministic, as declared", check_random},
-                                        {"memory", "nothing leaks when an allocation fails", check_memory},
-                                        {NULL, NULL, NULL}};
+static const char *no_cost(const nb_choice *attention)
+{
+    bool elsewhere = nb_attention_traits(attention) & NB_ATTENTION_ELSEWHERE;
+    return elsewhere ? "nothing to check: it predicts neither memory nor multiplications" : NULL;
+}
+
+static const char *no_mask(const nb_choice *attention)
+{
+    unsigned traits = nb_attention_traits(attention);
+    return !(traits & NB_ATTENTION_CAUSAL)  ? "nothing to check: it has no causal form"
+           : traits & NB_ATTENTION_FORESEES ? "nothing to check: it is declared to look ahead"
+                                            : NULL;
+}
+
+static const char *no_steps(const nb_choice *attention)
+{
+    bool steps = nb_attention_traits(attention) & NB_ATTENTION_STEPS;
+    return steps ? NULL : "nothing to check: it does not take tokens piece by piece";
+}
+
+static const char *no_repeat(const nb_choice *attention)
+{
+    bool is_random = nb_attention_traits(attention) & NB_ATTENTION_RANDOM;
+    return is_random ? "nothing to check: it is declared random" : NULL;
+}
+
+const nb_check nb_attention_checks[] = {
+    {"output", "finite, repeatable on two threads, input untouched", check_output, NULL},
+    {"cost", "memory and multiplications as predicted", check_cost, no_cost},
+    {"causal", "under a mask nothing depends on a later token", check_causal, no_mask},
+    {"steps", "piece by piece has the bits of one pass", check_steps, no_steps},
+    {"random", "the same in all trials, as declared", check_random, no_repeat},
+    {"memory", "nothing leaks when an allocation fails", check_memory, NULL},
+    {.name = NULL}};

@@ -76,41 +76,82 @@ static nb_status compute(const bench *b, int trial, double *x, const char **refu
     return NB_OK;
 }
 
-/* Checks that X and its notes, or the reason for having no X, make sense. */
-static nb_status judge(const nb_factors *f, const double *x, const char *refusal, nb_ctx *ctx)
+/* X of a core twice, of the same factors in two benches. */
+typedef struct {
+    bench one, two;
+    int m;
+    double *x, *y;
+    const char *refusal, *again;
+} attempt;
+
+static bool is_refused(const void *self)
 {
-    if (refusal) {
-        NB_REQUIRE(ctx, strlen(refusal) > 10, NB_EBUG, "its refusal is not a sentence: '%s'", refusal);
-        return NB_OK;
-    }
-    NB_REQUIRE(ctx, nb_all_finite((size_t)f->m * (size_t)f->m, x) || f->notes.diverged, NB_EBUG,
+    return ((const attempt *)self)->refusal;
+}
+
+static bool has_x(const void *self)
+{
+    return !is_refused(self);
+}
+
+static nb_status refusal_says_why(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const attempt *a = self;
+    (void)tolerance;
+    NB_REQUIRE(ctx, strlen(a->refusal) > 10, NB_EBUG, "its refusal is not a sentence: '%s'", a->refusal);
+    return NB_OK;
+}
+
+static nb_status finite_or_diverged(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const attempt *a = self;
+    const nb_factors *f = a->one.pair.factors;
+    (void)tolerance;
+    NB_REQUIRE(ctx, nb_all_finite((size_t)a->m * (size_t)a->m, a->x) || f->notes.diverged, NB_EBUG,
                "X is not finite, and nb_factors_note_diverged does not say why");
+    return NB_OK;
+}
+
+static nb_status cutoff_not_negative(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const nb_factors *f = ((const attempt *)self)->one.pair.factors;
+    (void)tolerance;
     NB_REQUIRE(ctx, isnan(f->notes.cutoff) || f->notes.cutoff >= 0, NB_EBUG,
                "the cut-off that it notes is %g, expected a number from 0 on, or NaN", f->notes.cutoff);
     return NB_OK;
 }
 
-/* The same X of the same factors, also where another core has asked for the SVD of A before. */
-static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, nb_ctx *ctx)
+static nb_status repeatable(const void *self, double tolerance, nb_ctx *ctx)
 {
-    bench one, two;
-    const nb_factors_spectrum *s;
-    const char *refusal, *again;
-    double *x, *y;
-    size_t square = (size_t)m * (size_t)m;
-    NB_NEED(x, nb_alloc_reals(ctx, square, 2));
-    y = x + square;
-    NB_TRY(ctx, open_bench(run, m, kind, &one, ctx));
-    if (!one.pair.factors) return NB_OK;
-    NB_TRY(ctx, compute(&one, 0, x, &refusal, ctx));
-    NB_TRY(ctx, judge(one.pair.factors, x, refusal, ctx));
-    NB_TRY(ctx, open_bench(run, m, kind, &two, ctx));
-    NB_TRY(ctx, nb_factors_svd(two.pair.factors, &s, ctx));
-    NB_TRY(ctx, compute(&two, 0, y, &again, ctx));
-    NB_REQUIRE(ctx, !refusal == !again && memcmp(x, y, square * sizeof *x) == 0, NB_EBUG,
-               "a different X for the same A");
+    const attempt *a = self;
+    (void)tolerance;
+    NB_REQUIRE(ctx, !a->refusal == !a->again && memcmp(a->x, a->y, (size_t)a->m * (size_t)a->m * sizeof *a->x) == 0,
+               NB_EBUG, "a different X for the same A");
+    return NB_OK;
+}
+
+static nb_status memory_untouched(const void *self, double tolerance, nb_ctx *ctx)
+{
+    (void)self, (void)tolerance;
     NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
     return NB_OK;
+}
+
+/* The second time another core has asked for the SVD of A before. */
+static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, nb_ctx *ctx)
+{
+    attempt a = {.m = m};
+    const nb_factors_spectrum *s;
+    size_t square = (size_t)m * (size_t)m;
+    NB_NEED(a.x, nb_alloc_reals(ctx, square, 2));
+    a.y = a.x + square;
+    NB_TRY(ctx, open_bench(run, m, kind, &a.one, ctx));
+    if (!a.one.pair.factors) return NB_OK;
+    NB_TRY(ctx, compute(&a.one, 0, a.x, &a.refusal, ctx));
+    NB_TRY(ctx, open_bench(run, m, kind, &a.two, ctx));
+    NB_TRY(ctx, nb_factors_svd(a.two.pair.factors, &s, ctx));
+    NB_TRY(ctx, compute(&a.two, 0, a.y, &a.again, ctx));
+    return nb_properties_hold(nb_core_properties, "x", &a, ctx);
 }
 
 static nb_status check_x(nb_trial_run *run, nb_ctx *ctx)
@@ -164,24 +205,43 @@ static nb_status check_draws(nb_trial_run *run, nb_ctx *ctx)
                           ctx);
 }
 
-/* 1e-3: what single precision leaves of an A of condition 1e3, with room. */
+static bool has_finite_x(const void *self)
+{
+    const attempt *a = self;
+    return !a->refusal && nb_all_finite((size_t)a->m * (size_t)a->m, a->x);
+}
+
+static nb_status keeps_vectors(const void *self, double tolerance, nb_ctx *ctx)
+{
+    const attempt *a = self;
+    double share;
+    NB_TRY(ctx, off_diagonal(a->one.pair.factors, a->x, &share, ctx));
+    NB_REQUIRE(ctx, share < tolerance, NB_EBUG,
+               "it declares NB_CORE_FILTER, but %.3g of X mixes the singular vectors of A", share);
+    return NB_OK;
+}
+
 static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { FROM = 60, M = 8 };
-    bench b;
-    double x[M * M], share;
-    const char *refusal;
+    double x[M * M];
+    attempt a = {.m = M, .x = x};
     if (run->head->n < FROM || run->head->causal) return NB_OK;
     NB_TRY(ctx, check_draws(run, ctx));
     if (!(nb_core_traits(run->choice) & NB_CORE_FILTER)) return NB_OK;
-    NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &b, ctx));
-    NB_TRY(ctx, compute(&b, 0, x, &refusal, ctx));
-    if (refusal || !nb_all_finite(M * M, x)) return NB_OK;
-    NB_TRY(ctx, off_diagonal(b.pair.factors, x, &share, ctx));
-    NB_REQUIRE(ctx, share < 1e-3, NB_EBUG, "it declares NB_CORE_FILTER, but %.3g of X mixes the singular vectors of A",
-               share);
-    return NB_OK;
+    NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &a.one, ctx));
+    NB_TRY(ctx, compute(&a.one, 0, x, &a.refusal, ctx));
+    return nb_properties_hold(nb_core_properties, "traits", &a, ctx);
 }
+
+const nb_property nb_core_properties[] = {{"x", "a refusal is a sentence", refusal_says_why, is_refused, 0, NULL},
+                                          {"x", "finite, or diverged for a reason", finite_or_diverged, has_x, 0, NULL},
+                                          {"x", "the cut-off is not negative", cutoff_not_negative, has_x, 0, NULL},
+                                          {"x", "the same again", repeatable, NULL, 0, NULL},
+                                          {"x", "other memory untouched", memory_untouched, NULL, 0, NULL},
+                                          {"traits", "a filter keeps A's singular vectors", keeps_vectors, has_finite_x,
+                                           1e-3, "what single precision leaves of an A of condition 1e3, with room"},
+                                          {.name = NULL}};
 
 static nb_status prepare_x(void *self, nb_ctx *ctx)
 {
@@ -203,7 +263,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 }
 
 const nb_check nb_core_checks[] = {
-    {"x", "finite or with a reason, repeatable, A untouched", check_x},
-    {"traits", "a filter keeps A's singular vectors, only chance changes X", check_traits},
-    {"memory", "nothing leaks when an allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+    {"x", "finite or with a reason, repeatable, A untouched", check_x, NULL},
+    {"traits", "a filter keeps A's singular vectors, only chance changes X", check_traits, NULL},
+    {"memory", "nothing leaks when an allocation fails", check_memory, NULL},
+    {.name = NULL}};

@@ -69,7 +69,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return run->head->n < SMALL ? nb_check_allocations(NULL, try_divide, run, ctx) : NB_OK;
 }
 
-const nb_check nb_partition_checks[] = {{"division", "a division for every k, repeatable", check_clusters},
-                                        {"random", "random or deterministic, as declared", check_random},
-                                        {"memory", "nothing leaks when an allocation fails", check_memory},
-                                        {NULL, NULL, NULL}};
+const nb_check nb_partition_checks[] = {{"division", "a division for every k, repeatable", check_clusters, NULL},
+                                        {"random", "random or deterministic, as declared", check_random, NULL},
+                                        {"memory", "nothing leaks when an allocation fails", check_memory, NULL},
+                                        {.name = NULL}};

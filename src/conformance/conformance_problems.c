@@ -100,7 +100,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return nb_check_allocations(NULL, try_head, &a, ctx);
 }
 
-const nb_check nb_problem_checks[] = {{"heads", "finite, of the shape that was announced", check_heads},
-                                      {"streams", "repeatable, and random as declared", check_streams},
-                                      {"memory", "nothing leaks when an allocation fails", check_memory},
-                                      {NULL, NULL, NULL}};
+const nb_check nb_problem_checks[] = {{"heads", "finite, of the shape that was announced", check_heads, NULL},
+                                      {"streams", "repeatable, and random as declared", check_streams, NULL},
+                                      {"memory", "nothing leaks when an allocation fails", check_memory, NULL},
+                                      {.name = NULL}};

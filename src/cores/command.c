@@ -62,8 +62,7 @@ static nb_status read_x(const call *c, const char *path, double *x, nb_ctx *ctx)
     NB_TRY(ctx, nb_tensor_read_reals(path, &t, 0, t.count, rows, ctx));
     nb_transpose(m, m, rows, x);
     if (t.dtype == NB_F32) nb_factors_note_epsilon(c->factors, FLT_EPSILON);
-    return nb_all_finite((size_t)t.count, x) ? NB_OK
-                                             : nb_factors_note_diverged(c->factors, "X.npy has NaN or Inf", ctx);
+    return nb_all_finite((size_t)t.count, x) ? NB_OK : nb_factors_note_diverged(c->factors, "X has NaN or Inf", ctx);
 }
 
 static nb_status ask(call *c, double *x, nb_ctx *ctx)
@@ -74,7 +73,7 @@ static nb_status ask(call *c, double *x, nb_ctx *ctx)
     nb_factors_leave_out(c->factors, c->question.spared_s);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_question_find(&c->question, "X.npy", &path, ctx));
-    NB_REQUIRE(ctx, path, NB_EIO, "%s: left no X.npy%s", c->program->run, c->question.said);
+    NB_REQUIRE(ctx, path, NB_EIO, "%s: left no X.npy%s", c->question.who, c->question.said);
     return nb_question_read(&c->question, read_x(c, path, x, ctx), ctx);
 }
 

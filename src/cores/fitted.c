@@ -148,7 +148,7 @@ typedef struct {
     double *left;            /* dv x drawn: outputs that W leaves */
 } normal_equations;
 
-static nb_status weigh(const nb_core_outputs *of, normal_equations *e, nb_ctx *ctx)
+static nb_status weigh_outputs(const nb_core_outputs *of, normal_equations *e, nb_ctx *ctx)
 {
     size_t m = (size_t)of->m, dv = (size_t)of->dv, count = (size_t)of->count;
     *e = (normal_equations){.of = of};
@@ -251,7 +251,7 @@ static nb_status fit(const nb_core_outputs *of, const void *opts, double *out, n
     normal_equations e;
     double *w;
     NB_NEED(w, nb_alloc_raw(ctx, m * dv));
-    NB_TRY(ctx, weigh(of, &e, ctx));
+    NB_TRY(ctx, weigh_outputs(of, &e, ctx));
     NB_TRY(ctx, o->ridge < least_ridge ? solve_by_svd(&e, o->ridge, w, ctx) : solve_by_gram(&e, o->ridge, w, ctx));
     nb_transpose(of->m, of->dv, w, out);
     for (size_t j = 0; j < m; j++) nb_add(dv, e.mean, out + j * dv);

@@ -32,17 +32,22 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     NB_NEED(tau, nb_alloc_reals(ctx, (size_t)m, 1));
     NB_NEED(pivots, nb_alloc(ctx, (size_t)m, sizeof *pivots));
     memcpy(q, a, square * sizeof *q);
+    /* A P = Q R */
     lapack_int info = LAPACKE_dgeqp3(LAPACK_COL_MAJOR, m, m, q, m, pivots, tau);
     NB_REQUIRE(ctx, info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR, NB_ENOMEM,
                "out of memory in dgeqp3");
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgeqp3: info = %d", (int)info);
+    /* r, the rows with |R_jj| > rcond |R_11| */
     while (rank < m && fabs(q[rank + rank * m]) > rcond * fabs(q[0])) rank++;
+    /* Q' */
     memset(solved, 0, square * sizeof *solved);
     for (int i = 0; i < m; i++) solved[i + i * m] = 1;
-    info = LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', m, m, m, q, m, tau, solved, m); /* Q' */
+    info = LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', m, m, m, q, m, tau, solved, m);
     NB_REQUIRE(ctx, info != LAPACK_WORK_MEMORY_ERROR, NB_ENOMEM, "out of memory in dormqr");
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dormqr: info = %d", (int)info);
+    /* R_r^-1 Q_r' */
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, rank, m, 1, q, m, solved, m);
+    /* X = P [R_r^-1 Q_r'; 0] */
     memset(x, 0, square * sizeof *x);
     for (int i = 0; i < rank; i++)
         for (int j = 0; j < m; j++) x[pivots[i] - 1 + j * m] = solved[i + j * m];

@@ -2,6 +2,7 @@
 /* asking.c - see asking.h */
 #include "data/asking.h"
 
+#include "base/builder.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/last_words.h"
@@ -58,7 +59,8 @@ static void drop(void *object)
 
 nb_status nb_question_open(nb_question *q, const nb_asking *program, json_t *question, nb_ctx *ctx)
 {
-    *q = (nb_question){.program = program, .question = question, .said = "", .mark = nb_ctx_mark(ctx)};
+    *q = (nb_question){
+        .program = program, .who = program->run, .question = question, .said = "", .mark = nb_ctx_mark(ctx)};
     NB_REQUIRE(ctx, question, NB_ENOMEM, "out of memory: a question");
     NB_TRY(ctx, nb_defer(ctx, drop, question));
     return nb_temporary_folder(&q->folder, ctx);
@@ -109,7 +111,7 @@ static nb_status read_answer(nb_question *q, nb_ctx *ctx)
     if (!path) return NB_OK;
     json_t *answer = json_load_file(path, 0, &error);
     if (answer) NB_TRY(ctx, nb_defer(ctx, drop, answer));
-    NB_REQUIRE(ctx, json_is_object(answer), NB_EIO, "%s: answer.json: expected a JSON object%s%s%s", q->program->run,
+    NB_REQUIRE(ctx, json_is_object(answer), NB_EIO, "%s: answer.json: expected a JSON object%s%s%s", q->who,
                answer ? "" : ": ", answer ? "" : error.text, q->said);
     q->answer = answer;
     return NB_OK;
@@ -132,7 +134,7 @@ static nb_status run(nb_question *q, nb_ctx *ctx)
     NB_TRY(ctx, nb_process_await(pid, p->timeout, &ending, ctx));
     NB_TRY(ctx, nb_ending_text(&ending, p->timeout, &end, ctx));
     NB_TRY(ctx, nb_last_words(log, q->folder, pid, &q->said, ctx));
-    NB_REQUIRE(ctx, !*end, NB_EIO, "%s: %s%s", p->run, end, q->said);
+    NB_REQUIRE(ctx, !*end, NB_EIO, "%s: %s%s", q->who, end, q->said);
     return read_answer(q, ctx);
 }
 
@@ -150,14 +152,15 @@ static nb_status write_value(const nb_question *q, const json_t *value, const ch
 /* Finds what the program says that it has left. */
 static nb_status find_left(nb_question *q, const json_t *answer, nb_ctx *ctx)
 {
-    const char *word = json_string_value(json_object_get(answer, "done")), *text, *allowed = "";
+    const char *word = json_string_value(json_object_get(answer, "done")), *text;
+    nb_string allowed = NB_NO_TEXT;
     for (q->left = 0; q->done[q->left]; q->left++) {
         if (word && strcmp(word, q->done[q->left]) == 0) return NB_OK;
-        NB_NEED(allowed, nb_format(ctx, "%s%s{\"done\": \"%s\"}", allowed, *allowed ? ", " : "", q->done[q->left]));
+        NB_TRY(ctx, nb_append_item(&allowed, ", ", ctx, "{\"done\": \"%s\"}", q->done[q->left]));
     }
     NB_TRY(ctx, write_value(q, answer, &text, ctx));
-    NB_FAIL(ctx, NB_EIO, "%s: answered %.60s; allowed are %s and {\"error\": \"why\"}%s", q->program->run, text,
-            allowed, q->said);
+    NB_FAIL(ctx, NB_EIO, "%s: answered %.60s; allowed are %s and {\"error\": \"why\"}%s", q->who, text, allowed.text,
+            q->said);
 }
 
 nb_status nb_question_seconds(const nb_question *q, const char *key, double *seconds, nb_ctx *ctx)
@@ -168,7 +171,7 @@ nb_status nb_question_seconds(const nb_question *q, const char *key, double *sec
     if (!value) return NB_OK;
     NB_TRY(ctx, write_value(q, value, &text, ctx));
     NB_REQUIRE(ctx, json_is_number(value) && json_number_value(value) >= 0, NB_EIO,
-               "%s: answered with %s %.60s; allowed are seconds, 0 or more%s", q->program->run, key, text, q->said);
+               "%s: answered with %s %.60s; allowed are seconds, 0 or more%s", q->who, key, text, q->said);
     *seconds = json_number_value(value);
     return NB_OK;
 }
@@ -182,8 +185,8 @@ nb_status nb_question_text(const nb_question *q, const char *key, const char **t
     if (!value) return NB_OK;
     NB_TRY(ctx, write_value(q, value, &written, ctx));
     NB_REQUIRE(ctx, found && strlen(found) <= MOST && nb_text_is_clean(found, ""), NB_EIO,
-               "%s: answered with %s %.100s; allowed is a text of at most %d bytes, in one line%s", q->program->run,
-               key, written, MOST, q->said);
+               "%s: answered with %s %.100s; allowed is a text of at most %d bytes, in one line%s", q->who, key,
+               written, MOST, q->said);
     *text = *found ? found : NULL;
     return NB_OK;
 }
@@ -215,7 +218,8 @@ static nb_status serve(nb_question *q, nb_ctx *ctx)
     NB_NEED(text, nb_strdup(ctx, reply.answer ? reply.said : reply.trouble));
     nb_hide_chance(text, q->folder, 0);
     q->said = text;
-    NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", p->run, text);
+    if (reply.name) q->who = reply.name;
+    NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", q->who, text);
     q->answer = reply.answer;
     NB_TRY(ctx, find_left(q, reply.answer, ctx));
     return spare_wait(q, asked_s, ctx);
@@ -250,7 +254,7 @@ nb_status nb_question_read(const nb_question *q, nb_status status, nb_ctx *ctx)
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
     hide_folder(message, q->folder);
-    NB_FAIL(ctx, status, "%s: %s%s", q->program->run, message, q->said);
+    NB_FAIL(ctx, status, "%s: %s%s", q->who, message, q->said);
 }
 
 /* Copies what is in the question's folder, with the question, into a new one of that folder. */

@@ -4,9 +4,10 @@
  *
  * Without `serve` the program is started in that folder, which is its current one and its last argument, and finds the
  * question in request.json. Its standard output is thrown away; its standard error tells why it failed. With
- * `serve` it is a server (base/server.h), and the question, with "folder" in it, is a line. Its answer {"done": WORD}
- * may have "waited_s": N, the seconds that the question waited there behind others'. What else an answer may say, a
- * program that is not served leaves in answer.json.
+ * `serve` it is a server (base/server.h), and the question, with "folder" in it, is a line. Messages call it by the
+ * name that it gives itself, where it does, and else by `run`. Its answer {"done": WORD} may have
+ * "waited_s": N, the seconds that the question waited there behind others'. What else an answer may say, a program
+ * that is not served leaves in answer.json.
  *
  * `run` is split into words at blanks, with quotes and backslashes as a shell has
  * them, and no shell is involved. Since the program runs elsewhere, a word that names
@@ -46,6 +47,7 @@ typedef struct {
 /* A question and what came of it; its memory is ctx's. */
 typedef struct {
     const nb_asking *program;
+    const char *who;         /* what messages call the program: `run`, or the name that it gives itself */
     const char *folder;      /* a new one, with the arrays */
     json_t *question;        /* an object */
     const char *const *done; /* what a served program may say that it has left, NULL-terminated */

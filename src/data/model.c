@@ -32,7 +32,7 @@ static nb_status ask(const nb_model_program *p, json_t *question, const json_t *
     NB_TRY(ctx, nb_defer_json(ctx, question));
     NB_TRY(ctx, find_service(p, &service, ctx));
     NB_TRY(ctx, nb_server_ask(&service, question, &reply, ctx));
-    NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", p->run, reply.trouble);
+    NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", reply.name ? reply.name : p->run, reply.trouble);
     *answer = reply.answer;
     return NB_OK;
 }

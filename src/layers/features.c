@@ -73,7 +73,7 @@ static sums sums_at(const nb_features *f, int i)
     return (sums){.values = start, .total = total, .scale = total + r, .next = total + 2 * r};
 }
 
-static void clear(const work *w, const sums *z)
+static void clear_sums(const work *w, const sums *z)
 {
     size_t r = (size_t)w->map->features;
     memset(z->values, 0, (size_t)w->f->shape.dv * r * sizeof *z->values);
@@ -132,7 +132,7 @@ static void sum_keys(void *self, int task, int thread)
     const nb_scalar *v = w->layer->v + (size_t)head * (size_t)s->dv * (size_t)s->n;
     nb_scalar *phi = f->room + (size_t)thread * room_size(s, f->features);
     sums z = sums_at(f, task);
-    clear(w, &z);
+    clear_sums(w, &z);
     for (int at = (int)((int64_t)all * part / f->parts) * NB_FEATURE_BLOCK; at < end; at += NB_FEATURE_BLOCK) {
         int count = nb_lesser(end - at, NB_FEATURE_BLOCK);
         w->map->map(w->map->self, at, count, k + (size_t)at * (size_t)s->d, phi);
@@ -254,6 +254,7 @@ static void answer_within(const work *w, const span *t, int count, const nb_scal
     memcpy(t->own_queries, t->queries, size * sizeof *t->queries);
     for (int i = 0; i < count; i++) t->key_scale[i] = raise_query(w, NULL, t->own_keys + (size_t)i * (size_t)r);
     for (int i = 0; i < count; i++) t->here[i] = raise_query(w, NULL, t->own_queries + (size_t)i * (size_t)r);
+    /* phi(k)'phi(q) of the step's keys and queries */
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, count, count, r, 1, t->own_keys, r, t->own_queries, r, 0, t->products,
                    count);
     if (w->map->logs) nb_count_multiplications(0.5 * count * (count + 1));
@@ -262,12 +263,13 @@ static void answer_within(const work *w, const span *t, int count, const nb_scal
 }
 
 /* Two averages become one, each by its denominator. */
-static void mix(const work *w, const span *t, int count, nb_scalar *out)
+static void mix_averages(const work *w, const span *t, int count, nb_scalar *out)
 {
     size_t dv = (size_t)w->f->shape.dv;
     nb_count_multiplications(2.0 * count * (double)dv);
     for (int i = 0; i < count; i++) {
         nb_scalar *o = out + (size_t)i * dv;
+        /* exp(here) / (exp(here) + exp(before)), of the logarithms of their denominators */
         double share = t->here[i] == -INFINITY ? 0 : 1 / (1 + exp((double)t->before[i] - (double)t->here[i]));
         nb_scalar_scale(dv, (nb_scalar)share, o);
         nb_scalar_add(dv, (nb_scalar)(1 - share), t->earlier + (size_t)i * dv, o);
@@ -281,7 +283,7 @@ static void answer_causally(void *self, int head, int thread)
     nb_layer_head h = nb_layer_head_of(w->layer, w->out, head);
     span t = span_of(w->f, thread);
     sums z = sums_at(w->f, thread);
-    clear(w, &z);
+    clear_sums(w, &z);
     for (int at = 0; at < s->n; at += NB_FEATURE_STEP) {
         int count = nb_lesser(s->n - at, NB_FEATURE_STEP);
         const nb_scalar *v = h.v + (size_t)at * (size_t)s->dv;
@@ -291,7 +293,7 @@ static void answer_causally(void *self, int head, int thread)
         answer_within(w, &t, count, v, out);
         if (at > 0) {
             apply_sums(w, &z, count, t.queries, t.earlier, t.before);
-            mix(w, &t, count, out);
+            mix_averages(w, &t, count, out);
         }
         if (at + count < s->n) add_keys(w, &z, count, v, t.keys);
     }

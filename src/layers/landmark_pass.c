@@ -96,6 +96,7 @@ static void multiply(void *self, int task, int thread)
     size_t size = (size_t)dv * (size_t)m;
     nb_landmark_head *h = &w->s->heads[task];
     sums first = sums_of(w, h, 0, 0);
+    /* B V, of all stretches of keys */
     for (int i = 1; i < w->s->stretches; i++) {
         sums next = sums_of(w, h, i, 0);
         nb_softmax_merge(queries, dv, first.out, first.largest, first.sum, next.out, next.largest, next.sum);
@@ -109,6 +110,7 @@ static void multiply(void *self, int task, int thread)
         memcpy(h->w, first.out, size * sizeof *h->w);
         return;
     }
+    /* W = X (B V), transposed */
     double *bv = w->s->middle[thread], *xbv = bv + size;
     nb_scalar_to_double(size, first.out, bv);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, dv, m, m, 1, bv, dv, h->x, m, 0, xbv, dv);

@@ -52,7 +52,7 @@ static nb_status candidates_new(const nb_landmark_work *w, const nb_scalar *q, i
 }
 
 /* More points, d x count, the first of them number `first`. */
-static void meet(candidates *c, int first, int count, const nb_scalar *points)
+static void assign_owners(candidates *c, int first, int count, const nb_scalar *points)
 {
     size_t d = (size_t)c->d;
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, count, c->count, c->d, 1, points, c->d, c->x, c->d, 0, c->products, count);
@@ -88,7 +88,7 @@ nb_status nb_landmark_draw(const nb_landmark_work *w, int head, nb_landmark_head
     stream.m = how->m;
     nb_random_seed(rng, &stream);
     NB_TRY(ctx, candidates_new(w, q, tokens, &c, rng, ctx));
-    meet(&c, 0, how->m, h->q);
+    assign_owners(&c, 0, how->m, h->q);
     nb_count_multiplications((double)c.count * (double)d);
     /* Drawn in proportion to the squared distance, |x|^2 + 2 (distance) */
     for (size_t i = 0; i < (size_t)c.count; i++)
@@ -97,7 +97,7 @@ nb_status nb_landmark_draw(const nb_landmark_work *w, int head, nb_landmark_head
     for (int i = 0; i < how->drawn; i++) drawn[i] = tokens[drawn[i]];
     nb_scalar_gather((int)d, q, how->drawn, drawn, h->q + d * m);
     /* 2. How many of the random queries each stands for */
-    meet(&c, how->m, how->drawn, h->q + d * m);
+    assign_owners(&c, how->m, how->drawn, h->q + d * m);
     memset(h->weights, 0, (size_t)nb_landmark_queries(how) * sizeof *h->weights);
     for (int i = 0; i < c.count; i++) h->weights[c.owner[i]]++;
     for (int i = 0; i < nb_landmark_queries(how); i++) h->weights[i] = fmax(1, h->weights[i]);

@@ -89,8 +89,8 @@ static nb_status pick(const nb_landmark_work *w, nb_scene *scene, nb_landmarks *
 }
 
 /* landmarks (d x m) <- the picks' points: of tokens x's columns, of groups their means. */
-static nb_status place(const nb_picks *picks, const nb_layer_shape *shape, const nb_scalar *x, nb_scalar *landmarks,
-                       nb_ctx *ctx)
+static nb_status place_landmarks(const nb_picks *picks, const nb_layer_shape *shape, const nb_scalar *x,
+                                 nb_scalar *landmarks, nb_ctx *ctx)
 {
     size_t d = (size_t)shape->d, m = (size_t)picks->m;
     if (picks->kind == NB_POINTS) {
@@ -113,8 +113,8 @@ static nb_status place(const nb_picks *picks, const nb_layer_shape *shape, const
 }
 
 /* Chooses the head's landmarks; refused: h->refused. */
-static nb_status choose(const nb_landmark_work *w, int head, nb_scene *scene, nb_landmarks *l, nb_landmark_head *h,
-                        nb_ctx *ctx)
+static nb_status choose_landmarks(const nb_landmark_work *w, int head, nb_scene *scene, nb_landmarks *l,
+                                  nb_landmark_head *h, nb_ctx *ctx)
 {
     const nb_layer_shape *shape = &w->pass->layer->shape;
     const nb_landmark_how *how = &w->s->how;
@@ -133,8 +133,8 @@ static nb_status choose(const nb_landmark_work *w, int head, nb_scene *scene, nb
         memcpy(h->queries, l->queries.tokens, (size_t)how->m * sizeof *h->queries);
         memcpy(h->keys, l->keys.tokens, (size_t)how->m * sizeof *h->keys);
     }
-    NB_TRY(ctx, place(&l->queries, shape, points.q, h->q, ctx));
-    return place(&l->keys, shape, points.k, h->k, ctx);
+    NB_TRY(ctx, place_landmarks(&l->queries, shape, points.q, h->q, ctx));
+    return place_landmarks(&l->keys, shape, points.k, h->k, ctx);
 }
 
 /* The same tokens as before, of this layer. */
@@ -221,7 +221,7 @@ static nb_status prepare_head(const nb_landmark_work *w, int head, nb_landmark_h
     double start_s = nb_clock_s();
     if (w->fresh) {
         NB_TRY(ctx, find_scene(w, head, &scene, ctx));
-        NB_TRY(ctx, choose(w, head, scene, &l, h, ctx));
+        NB_TRY(ctx, choose_landmarks(w, head, scene, &l, h, ctx));
     } else {
         place_again(w, head, h);
     }
@@ -233,7 +233,7 @@ static nb_status prepare_head(const nb_landmark_work *w, int head, nb_landmark_h
     return compute_from_s(w, scene, &l, h, ctx);
 }
 
-static void prepare(void *self, int task, int thread)
+static void prepare_task(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;
     nb_landmark_head *h = &w->s->heads[task];
@@ -316,7 +316,7 @@ nb_status nb_landmark_middle(nb_landmark_work *w, nb_ctx *ctx)
     int heads = nb_layer_heads(&pass->layer->shape);
     bool kept = !w->fresh && !s->how.keep_place;
     if (kept) return NB_OK;
-    run_calls(pass, s, prepare, w);
+    run_calls(pass, s, prepare_task, w);
     divide_time(pass, s);
     NB_TRY(ctx, nb_landmark_outcome(pass, s, ctx));
     if (pass->refusal || s->how.kind == NB_NOCORE || s->how.drawn || nb_landmark_looks_at_s(&s->how)) return NB_OK;

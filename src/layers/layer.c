@@ -2,6 +2,10 @@
 /* layer.c - heads of a file or of a problem, side by side. */
 #include "layers/layer.h"
 
+#include "base/text.h"
+
+#include <math.h>
+
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b)
 {
     return a->batch == b->batch && a->heads == b->heads && a->key_heads == b->key_heads && a->n == b->n &&
@@ -49,7 +53,22 @@ nb_status nb_layer_head_double(const nb_layer *layer, int head, nb_head *out, nb
     return NB_OK;
 }
 
-static void take(int d, int count, const int *tokens, const nb_scalar *x, double *out)
+nb_status nb_layer_find_odd(const nb_layer_shape *s, const nb_scalar *out, const char **where, nb_ctx *ctx)
+{
+    const size_t dv = (size_t)s->dv, each = (size_t)s->n * dv, heads = (size_t)s->heads;
+    const size_t count = (size_t)nb_layer_heads(s) * each;
+    const char *input = "";
+    size_t at = 0;
+    *where = NULL;
+    if (nb_scalars_finite(count, out)) return NB_OK;
+    while (isfinite(out[at])) at++;
+    if (s->batch > 1) NB_NEED(input, nb_format(ctx, "input %zu, ", at / each / heads));
+    NB_NEED(*where, nb_format(ctx, "%shead %zu, token %zu, coordinate %zu is %s", input, at / each % heads,
+                              at % each / dv, at % dv, nb_text_of_odd((double)out[at])));
+    return NB_OK;
+}
+
+static void gather_doubles(int d, int count, const int *tokens, const nb_scalar *x, double *out)
 {
     for (int i = 0; i < count; i++)
         nb_scalar_to_double((size_t)d, x + (size_t)tokens[i] * (size_t)d, out + (size_t)i * (size_t)d);
@@ -58,9 +77,9 @@ static void take(int d, int count, const int *tokens, const nb_scalar *x, double
 void nb_layer_tokens_double(const nb_layer *layer, int head, int count, const int *tokens, nb_head *out)
 {
     nb_layer_head h = nb_layer_head_of(layer, NULL, head);
-    take(layer->shape.d, count, tokens, h.q, out->q);
-    take(layer->shape.d, count, tokens, h.k, out->k);
-    take(layer->shape.dv, count, tokens, h.v, out->v);
+    gather_doubles(layer->shape.d, count, tokens, h.q, out->q);
+    gather_doubles(layer->shape.d, count, tokens, h.k, out->k);
+    gather_doubles(layer->shape.dv, count, tokens, h.v, out->v);
 }
 
 nb_status nb_layer_check(const nb_layer_shape *s, nb_ctx *ctx)

@@ -63,6 +63,10 @@ nb_status nb_layer_head_double(const nb_layer *layer, int head, nb_head *out, nb
 /* q, k and v of `out` (d x count, dv x count) <- those of some of its tokens. */
 void nb_layer_tokens_double(const nb_layer *layer, int head, int count, const int *tokens, nb_head *out);
 
+/* *where <- "head 0, token 2, coordinate 1 is nan", the first entry of outputs (as nb_layer_head has them) that is not
+ * finite; NULL: all are. */
+nb_status nb_layer_find_odd(const nb_layer_shape *shape, const nb_scalar *out, const char **where, nb_ctx *ctx);
+
 /* NB_EINVAL, with the field and what is allowed, if it is no shape of a layer. */
 nb_status nb_layer_check(const nb_layer_shape *shape, nb_ctx *ctx);
 

@@ -20,6 +20,14 @@ static int blocks_before(const nb_neighbourhood *g)
     return nb_blocks(g->before, NB_NEAR_QUERIES);
 }
 
+int nb_square_side(int n)
+{
+    int side = (int)sqrt(n);
+    while (side * side > n) side--;
+    while ((side + 1) * (side + 1) <= n) side++;
+    return n - side * side <= NB_MOST_BEFORE ? side : 0;
+}
+
 int nb_near_blocks(const nb_neighbourhood *g)
 {
     if (g->columns == 0) return nb_blocks(g->n, RUN);
@@ -208,6 +216,7 @@ void nb_near_answer(const nb_neighbourhood *g, const nb_far *f, const nb_layer_h
     nb_scalar_gather((int)d, head->q, count, queries, r->q);
     nb_scalar_gather((int)d, head->k, keys, r->keys, r->k);
     nb_scalar_gather((int)dv, head->v, keys, r->keys, r->v);
+    /* One softmax over the landmarks L_c with y_c, and the near keys with their values */
     nb_softmax_begin(&r->softmax, count, r->q, r->out);
     nb_softmax_add(&r->softmax, f->m, f->landmarks, f->values, &mask);
     mask.bias += (size_t)f->m * NB_NEAR_QUERIES;

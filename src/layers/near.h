@@ -24,6 +24,11 @@ typedef struct {
     int before, columns, rows;
 } nb_neighbourhood;
 
+/* The side of the largest square of which n tokens are the patches, with at most NB_MOST_BEFORE tokens before them; 0:
+ * there is none. */
+enum { NB_MOST_BEFORE = 8 };
+int nb_square_side(int n);
+
 int nb_near_blocks(const nb_neighbourhood *near);
 int nb_near_block_of(const nb_neighbourhood *near, int token);
 /* The tokens of a block, ascending, and the keys around it; they return how many. */

@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 
+#include <string.h>
+
 const char *const nb_pass_clock_names[] = {
     [NB_CLOCK_PASS] = "pass", [NB_CLOCK_CALL] = "call", [NB_CLOCK_OWN] = "own", [NB_CLOCK_NONE] = "none"};
 
@@ -21,6 +23,15 @@ void nb_pass_parts(nb_pass *pass, const double busy_s[NB_PART_COUNT])
     for (int i = 0; i < NB_PART_COUNT; i++) all_s += busy_s[i];
     for (int i = 0; i < NB_PART_COUNT && all_s > 0; i++)
         pass->part_s[i] += (pass->last_s - start_s) * busy_s[i] / all_s;
+}
+
+void nb_pass_append(const nb_pass *pass, int key_head, nb_scalar *k, nb_scalar *v)
+{
+    const nb_layer *layer = pass->layer;
+    size_t d = (size_t)layer->shape.d, dv = (size_t)layer->shape.dv, count = (size_t)layer->shape.n;
+    size_t first = (size_t)pass->first, at = (size_t)key_head * count;
+    memcpy(k + first * d, layer->k + at * d, count * d * sizeof *k);
+    memcpy(v + first * dv, layer->v + at * dv, count * dv * sizeof *v);
 }
 
 nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)

@@ -56,7 +56,9 @@ typedef struct {
     const char *
         refusal; /* why there is no output after all, in one sentence that lives as long as the state; NULL: there is */
     const char *diverged; /* likewise, why the output is not finite; NULL: nothing is known */
-    nb_pass_clock clock;  /* of an attention that works elsewhere; `seconds` is what CALL or OWN has measured */
+    /* Of an attention that works elsewhere, or whose time says nothing (NONE); `seconds` is what CALL or OWN has
+     * measured. */
+    nb_pass_clock clock;
     double seconds;
     const char
         *device; /* where it was computed, as the program says; lives as long as the state; NULL: nothing is said */
@@ -66,6 +68,10 @@ typedef struct {
 void nb_pass_part(nb_pass *pass, nb_part part);
 /* The same to parts that ran side by side, in proportion to what the tasks of each took. */
 void nb_pass_parts(nb_pass *pass, const double busy_s[NB_PART_COUNT]);
+
+/* Copies the keys and values of a key head that came with the pass behind those of the tokens before: k (d x n) and
+ * v (dv x n) have all of the shape's tokens. */
+void nb_pass_append(const nb_pass *pass, int key_head, nb_scalar *k, nb_scalar *v);
 
 /* The refusal of attentions that look at earlier tokens alone. */
 nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);

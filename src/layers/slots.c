@@ -34,8 +34,10 @@ static sizes sizes_of(const nb_slot_rule *rule, int n)
 {
     double live = (double)rule->window + rule->group - 1 + NB_SLOT_CHUNK;
     int most = (int)fmin(live, n), slots = rule->sinks + rule->most + rule->extra;
-    return (sizes){
-        .slots = slots, .capacity = (int)fmin(2 * live, n), .keys = slots + most, .lanes = nb_stripe_at(0)->lanes};
+    return (sizes){.slots = slots,
+                   .capacity = (int)fmin(2 * live, n),
+                   .keys = slots + most,
+                   .lanes = nb_softmax_simd_at(0)->lanes};
 }
 
 static size_t head_scalars(const nb_slot_rule *rule, const sizes *z)
@@ -111,7 +113,7 @@ static void copy_column(int d, const nb_scalar *from, int i, nb_scalar *to, int 
     memcpy(to + (size_t)j * length, from + (size_t)i * length, length * sizeof *to);
 }
 
-void nb_slots_put(const nb_slot_rule *rule, nb_slots *slots, int from, int to)
+void nb_slots_fill(const nb_slot_rule *rule, nb_slots *slots, int from, int to)
 {
     copy_column(rule->d, slots->recent_k, slots->first + from, slots->k, to);
     copy_column(rule->dv, slots->recent_v, slots->first + from, slots->v, to);
@@ -126,44 +128,44 @@ void nb_slots_moments(int d, int rows, int count, const nb_scalar *x, double *su
 }
 
 /* The last chunk's weights are summed over its queries, always all of them. */
-static void hear(const nb_slot_rule *rule, nb_slots *slots, const room *r)
+static void sum_weights(const nb_slot_rule *rule, nb_slots *slots, const room *r)
 {
     for (int j = 0; j < slots->count + slots->recent; j++)
         r->sums[j] = nb_scalar_sum(NB_SLOT_CHUNK, slots->weights + (size_t)j * NB_SLOT_CHUNK);
     nb_scalar_add((size_t)slots->recent, 1, r->sums + slots->count, slots->received + slots->first);
-    if (rule->receive) rule->receive(rule, slots, r->sums);
+    if (rule->note_weights) rule->note_weights(rule, slots, r->sums);
 }
 
-static void drop(nb_slots *slots, int count)
+static void drop_oldest(nb_slots *slots, int count)
 {
     slots->first += count;
     slots->recent -= count;
 }
 
-static void leave(const nb_slot_rule *rule, nb_slots *slots)
+static void admit_leaving(const nb_slot_rule *rule, nb_slots *slots)
 {
     int leaving = slots->recent - rule->window;
     for (; leaving > 0 && slots->sinks < rule->sinks; leaving--) {
-        nb_slots_put(rule, slots, 0, slots->count);
+        nb_slots_fill(rule, slots, 0, slots->count);
         slots->sinks++;
-        drop(slots, 1);
+        drop_oldest(slots, 1);
     }
     leaving = leaving > 0 ? leaving / rule->group * rule->group : 0;
     if (leaving == 0) return;
     rule->admit(rule, slots, leaving);
-    drop(slots, leaving);
+    drop_oldest(slots, leaving);
 }
 
 static void begin_chunk(const nb_slot_rule *rule, nb_slots *slots, int most_keys, const room *r)
 {
-    if (rule->weighs && slots->tokens > 0) hear(rule, slots, r);
-    leave(rule, slots);
+    if (rule->weighs && slots->tokens > 0) sum_weights(rule, slots, r);
+    admit_leaving(rule, slots);
     int keys = nb_lesser(slots->count + slots->recent + NB_SLOT_CHUNK, most_keys);
     if (rule->weighs) memset(slots->weights, 0, (size_t)keys * NB_SLOT_CHUNK * sizeof(nb_scalar));
 }
 
-static void append(const nb_slot_rule *rule, nb_slots *slots, int capacity, int count, const nb_scalar *k,
-                   const nb_scalar *v)
+static void append_tokens(const nb_slot_rule *rule, nb_slots *slots, int capacity, int count, const nb_scalar *k,
+                          const nb_scalar *v)
 {
     size_t d = (size_t)rule->d, dv = (size_t)rule->dv, size = sizeof(nb_scalar);
     if (slots->first + slots->recent + count > capacity) {
@@ -183,7 +185,7 @@ static void append(const nb_slot_rule *rule, nb_slots *slots, int capacity, int 
 
 /* The tile of `count` queries, whose last one sees `keys` keys: of the last count - 1 a query sees those up to its
  * own. */
-static void find_logits(const nb_slot_rule *rule, const nb_slots *slots, const nb_stripe_maths *stripe, int count,
+static void find_logits(const nb_slot_rule *rule, const nb_slots *slots, const nb_softmax_simd *stripe, int count,
                         int keys, const room *r)
 {
     int lanes = stripe->lanes, recent = keys - slots->count;
@@ -199,7 +201,7 @@ static void find_logits(const nb_slot_rule *rule, const nb_slots *slots, const n
         for (int i = 0; i < j; i++) r->tile[(keys - count + j) * lanes + i] = -INFINITY;
 }
 
-static void find_outputs(const nb_slot_rule *rule, const nb_slots *slots, const nb_stripe_maths *stripe, int keys,
+static void find_outputs(const nb_slot_rule *rule, const nb_slots *slots, const nb_softmax_simd *stripe, int keys,
                          const room *r)
 {
     int lanes = stripe->lanes, recent = keys - slots->count;
@@ -214,7 +216,7 @@ enum { MOST_LANES = 32 };
 static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, int count, int keys,
                           const nb_scalar *q, nb_scalar *out)
 {
-    const nb_stripe_maths *stripe = nb_stripe_at(0);
+    const nb_softmax_simd *stripe = nb_softmax_simd_at(0);
     const nb_scalar c = (nb_scalar)(1.4426950408889634 / sqrt(rule->d));
     nb_scalar largest[MOST_LANES], sum[MOST_LANES] = {0}, factor[MOST_LANES];
     int lanes = stripe->lanes;
@@ -237,7 +239,7 @@ static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const
 static void attend_all(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int begun, int count,
                        const nb_scalar *q, nb_scalar *out)
 {
-    int before = slots->count + slots->recent - count, lanes = nb_stripe_at(0)->lanes;
+    int before = slots->count + slots->recent - count, lanes = nb_softmax_simd_at(0)->lanes;
     for (int i = 0; i < count; i += lanes) {
         int some = nb_lesser(lanes, count - i);
         attend_stripe(rule, slots, r, begun + i, some, before + i + some, q + (size_t)i * (size_t)rule->d,
@@ -247,7 +249,7 @@ static void attend_all(const nb_slot_rule *rule, const nb_slots *slots, const ro
 
 /* The same for one query, without idle lanes: keys, then values' coordinates, are the lanes, and each sum has its terms
  * in the same order. z (keys, and room for as many as there are lanes) <- q'k. */
-static void find_dots(const nb_stripe_maths *stripe, int d, int count, const nb_scalar *k, const nb_scalar *q,
+static void find_dots(const nb_softmax_simd *stripe, int d, int count, const nb_scalar *k, const nb_scalar *q,
                       nb_scalar *packed, nb_scalar *z)
 {
     for (int j = 0; j < count; j += stripe->lanes) {
@@ -257,7 +259,7 @@ static void find_dots(const nb_stripe_maths *stripe, int d, int count, const nb_
 }
 
 /* Turns z into exp(logit - largest); returns their sum. */
-static nb_scalar find_weights(const nb_stripe_maths *stripe, nb_scalar c, int keys, nb_scalar *z)
+static nb_scalar find_weights(const nb_softmax_simd *stripe, nb_scalar c, int keys, nb_scalar *z)
 {
     nb_scalar largest = c * nb_scalar_largest((size_t)keys, z), shift[MOST_LANES], unused[MOST_LANES] = {0}, sum = 0;
     int rows = nb_blocks(keys, stripe->lanes);
@@ -269,7 +271,7 @@ static nb_scalar find_weights(const nb_stripe_maths *stripe, nb_scalar c, int ke
 }
 
 /* out (dv) <- out, or 0, + the sum of z v; block: as many keys as `some`, x lanes. */
-static void add_values(const nb_stripe_maths *stripe, int dv, int count, const nb_scalar *z, const nb_scalar *v,
+static void add_values(const nb_softmax_simd *stripe, int dv, int count, const nb_scalar *z, const nb_scalar *v,
                        bool add, int some, nb_scalar *block, nb_scalar *out)
 {
     for (int at = 0; at < dv; at += stripe->lanes)
@@ -285,13 +287,14 @@ static void add_values(const nb_stripe_maths *stripe, int dv, int count, const n
 static void attend_one(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, const nb_scalar *q,
                        nb_scalar *out)
 {
-    const nb_stripe_maths *stripe = nb_stripe_at(0);
+    const nb_softmax_simd *stripe = nb_softmax_simd_at(0);
     const nb_scalar root = (nb_scalar)sqrt(rule->d), c = (nb_scalar)(1.4426950408889634 / sqrt(rule->d));
     const nb_scalar *recent_k = slots->recent_k + (size_t)slots->first * (size_t)rule->d;
     const nb_scalar *recent_v = slots->recent_v + (size_t)slots->first * (size_t)rule->dv;
     nb_scalar *z = r->tile, *recent_z = z + slots->count;
     find_dots(stripe, rule->d, slots->count, slots->k, q, r->q, z);
     find_dots(stripe, rule->d, slots->recent, recent_k, q, r->q, recent_z);
+    /* z = sqrt(d) (logit + bias), of which find_weights takes 2^(z log2(e) / sqrt(d)) */
     for (int j = slots->sinks; j < slots->count; j++) z[j] += slots->bias[j] * root;
     nb_scalar sum = find_weights(stripe, c, slots->count + slots->recent, z), factor = sum > 0 ? 1 / sum : NAN;
     add_values(stripe, rule->dv, slots->count, z, slots->v, false, rule->d, r->q, r->out);
@@ -328,13 +331,13 @@ static void extend_head(void *self, int task, int thread)
         nb_scalar *out = h.out + (size_t)at * (size_t)rule->dv;
         count = nb_lesser(NB_SLOT_CHUNK - begun, n - at);
         if (begun == 0) begin_chunk(rule, slots, w->sizes.keys, r);
-        append(rule, slots, w->sizes.capacity, count, k, v);
+        append_tokens(rule, slots, w->sizes.capacity, count, k, v);
         nb_count_multiplications(chunk_work(rule, count, slots->count + slots->recent));
         if (count == 1)
             attend_one(rule, slots, r, begun, q, out);
         else
             attend_all(rule, slots, r, begun, count, q, out);
-        if (rule->take) rule->take(rule, slots, count, q, k, v);
+        if (rule->note_tokens) rule->note_tokens(rule, slots, count, q, k, v);
     }
 }
 

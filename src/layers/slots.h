@@ -46,18 +46,19 @@ struct nb_slot_rule {
     int sinks, window; /* tokens */
     int group;         /* tokens leave the window by so many */
     int most, extra;   /* slots, without sinks; more that `admit` may need meanwhile */
-    bool weighs;       /* weights are summed: `received`, and the call of `receive` */
+    bool weighs;       /* weights are summed: `received`, and the call of `note_weights` */
     const void *options;
     size_t own_bytes;
     void (*reset)(const nb_slot_rule *rule, nb_slots *slots); /* optional: `own`, which is all 0, of no tokens */
     /* The oldest `count` tokens of the window leave it: a multiple of `group`. */
     void (*admit)(const nb_slot_rule *rule, nb_slots *slots, int count);
-    void (*step)(const nb_slot_rule *rule, nb_slots_step *step); /* what `admit` and `take` will do before a chunk */
+    void (*step)(const nb_slot_rule *rule,
+                 nb_slots_step *step); /* what `admit` and `note_tokens` will do before a chunk */
     /* Optional: the next tokens, after their outputs are known. */
-    void (*take)(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_scalar *q, const nb_scalar *k,
-                 const nb_scalar *v);
+    void (*note_tokens)(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_scalar *q, const nb_scalar *k,
+                        const nb_scalar *v);
     /* Optional: what the slots have received from a chunk's queries, together; called before tokens leave. */
-    void (*receive)(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums);
+    void (*note_weights)(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums);
 };
 
 /* The state of all heads, and the workspace of threads. */
@@ -74,7 +75,7 @@ void nb_slots_extend(const nb_slot_rule *rule, nb_pass *pass);
 double nb_slots_work(const nb_slot_rule *rule, const nb_layer_shape *shape);
 
 /* Slot `to` <- token number `from` of the window, as it is; where `to` is the number of slots, it is one more. */
-void nb_slots_put(const nb_slot_rule *rule, nb_slots *slots, int from, int to);
+void nb_slots_fill(const nb_slot_rule *rule, nb_slots *slots, int from, int to);
 
 /* sum and square (d) <- with the first d rows of x (rows x count) and their squares added. d count multiplications. */
 void nb_slots_moments(int d, int rows, int count, const nb_scalar *x, double *sum, double *square);

@@ -42,7 +42,7 @@ double nb_softmax_unit(void)
     return nb_stripe_lanes() ? log(2) : 1;
 }
 
-static void begin(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *out)
+static void begin_block(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *out)
 {
     s->count = count;
     s->q = q;
@@ -56,7 +56,7 @@ void nb_softmax_begin(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *o
 {
     s->given = false;
     for (int i = 0; i < NB_BLOCK_QUERIES; i++) s->largest[i] = -INFINITY;
-    begin(s, count, q, out);
+    begin_block(s, count, q, out);
 }
 
 void nb_softmax_begin_columns(nb_softmax *s, int count, const nb_scalar *q, const nb_scalar *lse, nb_scalar *out)
@@ -64,7 +64,7 @@ void nb_softmax_begin_columns(nb_softmax *s, int count, const nb_scalar *q, cons
     s->given = true;
     for (int i = 0; i < NB_BLOCK_QUERIES; i++)
         s->largest[i] = i < count ? (nb_scalar)((double)lse[i] / nb_softmax_unit()) : 0;
-    begin(s, count, q, out);
+    begin_block(s, count, q, out);
 }
 
 static int clipped(int64_t x, int hi)
@@ -73,7 +73,7 @@ static int clipped(int64_t x, int hi)
 }
 
 /* Logits that query i does not see become -infinity. */
-static void apply(const nb_mask *mask, int i, int keys, nb_scalar *logits)
+static void apply_mask(const nb_mask *mask, int i, int keys, nb_scalar *logits)
 {
     int64_t at = nb_mask_query(mask, i);
     if (mask->keys) {
@@ -115,7 +115,7 @@ static void add_tile(nb_softmax *s, int keys, const nb_scalar *k, const nb_scala
 {
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, s->count, s->d, s->scale, k, s->d, s->q, s->d, 0, s->tile, keys);
     for (int i = 0; i < s->count; i++) {
-        if (mask->on) apply(mask, i, keys, s->tile + (size_t)i * (size_t)keys);
+        if (mask->on) apply_mask(mask, i, keys, s->tile + (size_t)i * (size_t)keys);
         if (mask->bias) add_bias(mask, i, keys, s->tile + (size_t)i * (size_t)keys);
         raise(s, i, keys);
     }

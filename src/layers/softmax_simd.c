@@ -169,7 +169,7 @@ static inline nb_scalar power_plain(nb_scalar y)
 #define POWER(y) power_plain(y)
 #include "layers/softmax_simd_template.h"
 
-const nb_stripe_maths *nb_stripe_at(int index)
+const nb_softmax_simd *nb_softmax_simd_at(int index)
 {
 #if defined __x86_64__ && !defined NB_DOUBLE_SCALAR
     if (nb_cpu_has_avx512() && index-- == 0) return &stripe_avx512_stripe;
@@ -178,8 +178,8 @@ const nb_stripe_maths *nb_stripe_at(int index)
     return index == 0 ? &stripe_plain_stripe : NULL;
 }
 
-const nb_stripe_maths *nb_stripe_best(void)
+const nb_softmax_simd *nb_softmax_simd_best(void)
 {
-    const nb_stripe_maths *widest = nb_stripe_at(0);
+    const nb_softmax_simd *widest = nb_softmax_simd_at(0);
     return widest == &stripe_plain_stripe ? NULL : widest;
 }

@@ -25,11 +25,11 @@ typedef struct {
     /* out (dv x lanes) <- sum over the keys of t v, v dv x keys; with `add`, that is added to it. */
     void (*values)(int dv, int keys, const nb_scalar *t, const nb_scalar *v, bool add, nb_scalar *out);
     void (*scale)(int dv, const nb_scalar *factor, nb_scalar *out); /* out <- factor out */
-} nb_stripe_maths;
+} nb_softmax_simd;
 
 /* The widest of SIMD that this CPU can run; NULL: none, BLAS is faster then. */
-const nb_stripe_maths *nb_stripe_best(void);
+const nb_softmax_simd *nb_softmax_simd_best(void);
 /* All that it can run, the widest first: by index; NULL behind the last. Index 0 is there on every CPU. */
-const nb_stripe_maths *nb_stripe_at(int index);
+const nb_softmax_simd *nb_softmax_simd_at(int index);
 
 #endif

@@ -115,7 +115,7 @@ TARGET static void NAMED(unpack)(int d, int count, const nb_scalar *from, const 
     UNPACK(NAMED(lanes), d, count, from, factor, to);
 }
 
-static const nb_stripe_maths NAMED(stripe) = {.name = NAME,
+static const nb_softmax_simd NAMED(stripe) = {.name = NAME,
                                               .lanes = NAMED(lanes),
                                               .pack = NAMED(pack),
                                               .unpack = NAMED(unpack),

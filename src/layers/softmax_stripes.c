@@ -36,7 +36,7 @@ enum { MOST_LANES = 32 };
 
 int nb_stripe_lanes(void)
 {
-    const nb_stripe_maths *stripe = nb_stripe_best();
+    const nb_softmax_simd *stripe = nb_softmax_simd_best();
     return stripe ? stripe->lanes : 0;
 }
 
@@ -53,7 +53,7 @@ static float *sums_of(const nb_softmax *s, int first)
 
 void nb_stripes_begin(nb_softmax *s)
 {
-    const nb_stripe_maths *stripe = nb_stripe_best();
+    const nb_softmax_simd *stripe = nb_softmax_simd_best();
     for (int first = 0; first < s->count; first += s->lanes)
         stripe->pack(s->d, s->count - first < s->lanes ? s->count - first : s->lanes,
                      s->q + (size_t)first * (size_t)s->d, queries_of(s, first));
@@ -114,7 +114,7 @@ static void add_bias(const nb_softmax *s, const nb_mask *mask, int first, int ke
 }
 
 /* Rescales what was summed so far where `before` is not the largest any more. */
-static void rescale(const nb_stripe_maths *stripe, nb_softmax *s, int first, const float *before)
+static void rescale(const nb_softmax_simd *stripe, nb_softmax *s, int first, const float *before)
 {
     float factor[MOST_LANES];
     bool changed = false;
@@ -127,7 +127,7 @@ static void rescale(const nb_stripe_maths *stripe, nb_softmax *s, int first, con
     if (changed && s->dv > 0) stripe->scale(s->dv, factor, sums_of(s, first));
 }
 
-static void add_to_stripe(const nb_stripe_maths *stripe, nb_softmax *s, int first, int keys, const float *k,
+static void add_to_stripe(const nb_softmax_simd *stripe, nb_softmax *s, int first, int keys, const float *k,
                           const float *v, const nb_mask *mask)
 {
     const float c = (float)(s->scale * 1.4426950408889634);
@@ -151,14 +151,14 @@ static void add_to_stripe(const nb_stripe_maths *stripe, nb_softmax *s, int firs
 
 void nb_stripes_add(nb_softmax *s, int keys, const nb_scalar *k, const nb_scalar *v, const nb_mask *mask)
 {
-    const nb_stripe_maths *stripe = nb_stripe_best();
+    const nb_softmax_simd *stripe = nb_softmax_simd_best();
     nb_count_multiplications(nb_softmax_work(s->count, keys, s->d, s->dv));
     for (int first = 0; first < s->count; first += s->lanes) add_to_stripe(stripe, s, first, keys, k, v, mask);
 }
 
 void nb_stripes_store(nb_softmax *s, bool divide)
 {
-    const nb_stripe_maths *stripe = nb_stripe_best();
+    const nb_softmax_simd *stripe = nb_softmax_simd_best();
     for (int first = 0; first < s->count && s->dv > 0; first += s->lanes) {
         float factor[MOST_LANES], *to = s->out + (size_t)first * (size_t)s->dv;
         int count = s->count - first < s->lanes ? s->count - first : s->lanes;

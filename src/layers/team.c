@@ -73,7 +73,7 @@ static void call(nb_team *team, int list)
     pthread_mutex_unlock(&team->lock);
 }
 
-static void end(void *self)
+static void end_team(void *self)
 {
     nb_team *team = self;
     call(team, -1);
@@ -84,7 +84,7 @@ static void end(void *self)
 }
 
 /* Signals are the first thread's to take, but for those of a crash, which are the culprit's. */
-static int start(member *m)
+static int start_member(member *m)
 {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     sigset_t others, before;
@@ -107,12 +107,12 @@ nb_status nb_team_new(int threads, nb_team **out, nb_ctx *ctx)
     NB_NEED(team->ctxs, nb_alloc(ctx, (size_t)threads, sizeof *team->ctxs));
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->called, NULL);
-    NB_TRY(ctx, nb_defer(ctx, end, team));
+    NB_TRY(ctx, nb_defer(ctx, end_team, team));
     for (int i = 0; i < threads; i++)
         NB_REQUIRE(ctx, (team->ctxs[i] = nb_ctx_new()), NB_ENOMEM, "out of memory: a context");
     for (int i = 0; i < threads - 1; i++) {
         team->members[i] = (member){.team = team, .number = i + 1};
-        int error = start(&team->members[i]);
+        int error = start_member(&team->members[i]);
         NB_REQUIRE(ctx, error == 0, NB_EHOST, "thread %d of %d could not be started: %s", i + 2, threads,
                    strerror(error));
         team->started++;

@@ -72,7 +72,7 @@ static bool factorise(int m, const workspace *w)
 }
 
 /* a <- a g^-1 by substitution. n m^2 flops. */
-static void divide(const vectors *v, const workspace *w)
+static void divide_by_triangle(const vectors *v, const workspace *w)
 {
     nb_count_multiplications(0.5 * v->n * v->m * v->m);
     if (v->layout == NB_ROWS)
@@ -87,7 +87,7 @@ static void divide(const vectors *v, const workspace *w)
 static void divide_near_one(const vectors *v, const workspace *w)
 {
     if (v->layout == NB_ROWS) {
-        divide(v, w);
+        divide_by_triangle(v, w);
         return;
     }
     nb_count_multiplications((v->m / 6.0 + v->n / 2.0) * v->m * v->m);
@@ -127,7 +127,7 @@ static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bo
         if (*done)
             divide_near_one(v, w);
         else
-            divide(v, w);
+            divide_by_triangle(v, w);
     }
     NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m,
                n, ROUNDS);
@@ -268,7 +268,7 @@ typedef struct { /* columns from `start` on become orthonormal: `used` of `width
 } ordered;
 
 /* Takes the columns before out of the panel, and adds how much that was, w times `before`, to r. */
-static void take_out(ordered *o, const double *before)
+static void subtract_projection(ordered *o, const double *before)
 {
     int n = o->n, width = o->width, start = o->start;
     if (start == 0) return;
@@ -330,13 +330,13 @@ static void next_panel(ordered *o)
         o->least[j] = pow(DBL_EPSILON * o->n * nb_frobenius(n, from + n * (size_t)j), 2);
         memset(o->r + (size_t)(o->start + j) * m, 0, m * sizeof *o->r);
     }
-    take_out(o, NULL);
+    subtract_projection(o, NULL);
     factorise_panel(o);
     if (o->used == 0) return;
     divide_panel(o);
     memcpy(o->first, o->g, sizeof o->g);
     for (int j = 0; j < o->used; j++) o->least[j] = twice; /* they are of length 1 now */
-    take_out(o, o->first);
+    subtract_projection(o, o->first);
     factorise_panel(o);
     divide_panel(o);
     multiply_triangles(o->width, o->g, o->first);

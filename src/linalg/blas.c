@@ -63,7 +63,7 @@ static const struct {
 };
 enum { CORES = sizeof cores / sizeof *cores };
 
-static int find(const char *name)
+static int find_core(const char *name)
 {
     int i = 0;
     while (i < CORES && strcasecmp(cores[i].name, name) != 0) i++;
@@ -110,15 +110,15 @@ static nb_status refuse(const nb_blas_situation *s, const char *why, nb_ctx *ctx
 static bool worse(const nb_blas_situation *s)
 {
     const char *best = best_kernels(s);
-    int running = s->running ? find(s->running) : -1;
-    return best && running >= 0 && cores[running].level < cores[find(best)].level;
+    int running = s->running ? find_core(s->running) : -1;
+    return best && running >= 0 && cores[running].level < cores[find_core(best)].level;
 }
 
 nb_status nb_blas_decide(const nb_blas_situation *s, nb_blas_decision *decision, nb_ctx *ctx)
 {
     *decision = (nb_blas_decision){.core_type = NULL};
     if (s->core_type && *s->core_type && !s->again) {
-        int core = find(s->core_type);
+        int core = find_core(s->core_type);
         if (core < 0) return refuse(s, "OpenBLAS has no such kernels", ctx);
         if (!supported(s, core))
             return refuse(s,
@@ -138,7 +138,7 @@ static bool given(const char *name)
     return value && *value;
 }
 
-static nb_blas_situation look(void)
+static nb_blas_situation find_situation(void)
 {
     nb_blas_situation s = {
         .running = openblas_get_corename(),
@@ -173,7 +173,7 @@ static void check_again(const nb_blas_situation *s)
 
 nb_status nb_blas_start(char **argv, nb_ctx *ctx)
 {
-    nb_blas_situation s = look();
+    nb_blas_situation s = find_situation();
     nb_blas_decision decision;
     NB_TRY(ctx, nb_blas_decide(&s, &decision, ctx));
     check_again(&s);
@@ -210,6 +210,11 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+bool nb_blas_memory_is_limited(void)
+{
+    return is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA);
+}
+
 /* Ends this process when it has computed for so long, without a dump of its memory. */
 static void limit_computing(rlim_t seconds)
 {
@@ -225,7 +230,7 @@ nb_status nb_blas_take_memory(nb_ctx *ctx)
     enum { COMPUTING_S = 1, PATIENCE_S = 10 }; /* for a product that takes a hundredth of a second */
     pid_t pid;
     nb_ending ending;
-    if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) return NB_OK;
+    if (!nb_blas_memory_is_limited()) return NB_OK;
     NB_TRY(ctx, nb_process_fork(&pid, ctx));
     if (pid == 0) {
         limit_computing(COMPUTING_S);
@@ -269,7 +274,7 @@ static bool restarted(void)
 
 void nb_blas_describe(nb_blas_info *info)
 {
-    nb_blas_situation s = look();
+    nb_blas_situation s = find_situation();
     const char *best = best_kernels(&s);
     *info = (nb_blas_info){.config = openblas_get_config(),
                            .kernels = s.running,

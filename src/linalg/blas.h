@@ -26,6 +26,10 @@ typedef struct {
 /* NB_EINVAL if the user's OPENBLAS_CORETYPE is unknown or not for this CPU. */
 nb_status nb_blas_decide(const nb_blas_situation *situation, nb_blas_decision *decision, nb_ctx *ctx);
 
+/* Returns whether this process may take no more than some memory (ulimit -v, ulimit -d): then the threads that OpenBLAS
+ * has from its start, unless the program is started again with one, wait for memory, and the process never ends. */
+bool nb_blas_memory_is_limited(void);
+
 /* Decides and acts on the decision; may restart the program instead of returning. Called first in main. */
 nb_status nb_blas_start(char **argv, nb_ctx *ctx);
 

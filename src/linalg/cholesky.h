@@ -30,4 +30,11 @@ nb_status nb_cholesky_init(nb_cholesky *c, int n, int most, const double *diagon
 /* Eliminates the next pivot, whose residual must be above 0 and becomes 0. */
 void nb_cholesky_eliminate(nb_cholesky *c, int pivot);
 
+/* Eliminates pivots in this order, but subtracts those before all of them by one product. A pivot whose residual is 0
+ * when its turn comes is left out, but `most` has room for all of them. `rows` is scratch, most x count. */
+void nb_cholesky_eliminate_block(nb_cholesky *c, int count, const int *pivots, double *rows);
+
+/* rows (rank x count) <- rows of L, as columns. */
+void nb_cholesky_rows(const nb_cholesky *c, int count, const int *tokens, double *rows);
+
 #endif

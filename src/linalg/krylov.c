@@ -63,7 +63,7 @@ static nb_status space_init(space *k, int n, int count, int block, int order_, n
 }
 
 /* w <- (I - X X') w and coefficients <- X'w for the columns x of X. */
-static void take_out(const space *k, int count, const double *x, double *coefficients)
+static void subtract_projection(const space *k, int count, const double *x, double *coefficients)
 {
     size_t size = (size_t)k->n * (size_t)k->block;
     memset(k->inside, 0, size * sizeof *k->inside);
@@ -74,8 +74,8 @@ static void take_out(const space *k, int count, const double *x, double *coeffic
 /* First without what is deflated. */
 static void project_out(const space *k)
 {
-    if (k->deflated) take_out(k, k->deflated_count, k->deflated, k->aside);
-    if (k->dim > 0) take_out(k, k->dim, k->v, k->projection);
+    if (k->deflated) subtract_projection(k, k->deflated_count, k->deflated, k->aside);
+    if (k->dim > 0) subtract_projection(k, k->dim, k->v, k->projection);
 }
 
 /* Vectors from number `first` on of the block w. */
@@ -219,7 +219,7 @@ static int blocks_to_go(const space *k, double residual, double before, int bloc
     return (int)fmin(fmax(wait, price(k) / 2), most);
 }
 
-static nb_status grow(space *k, const nb_operator *s, double tolerance, nb_ctx *ctx)
+static nb_status grow_space(space *k, const nb_operator *s, double tolerance, nb_ctx *ctx)
 {
     int blocks = 0, wait = 2 * k->count / k->block; /* since the last residual; before the next one */
     NB_TRY(ctx, random_block(k, ctx));
@@ -243,7 +243,7 @@ static nb_status grow(space *k, const nb_operator *s, double tolerance, nb_ctx *
 
 /* The largest eigenvalue of S'S that a few products from a fresh start find
  * beside the `count` right vectors: a lower bound. */
-static nb_status beside(const nb_operator *s, int count, const double *right, double *value, nb_ctx *ctx)
+static nb_status find_missed_value(const nb_operator *s, int count, const double *right, double *value, nb_ctx *ctx)
 {
     enum { WIDE = 8, STEPS = 5 };
     space k;
@@ -252,7 +252,7 @@ static nb_status beside(const nb_operator *s, int count, const double *right, do
     k.deflated = right;
     k.deflated_count = count;
     NB_NEED(k.aside, nb_alloc_reals(ctx, (size_t)count, WIDE));
-    NB_TRY(ctx, grow(&k, s, 0.01, ctx));
+    NB_TRY(ctx, grow_space(&k, s, 0.01, ctx));
     *value = k.values[0];
     return NB_OK;
 }
@@ -277,12 +277,12 @@ static nb_status solve(const nb_operator *s, int count, int block, double tolera
         double value = 0;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, space_init(&k, s->n, count, block, order, ctx));
-        NB_TRY(ctx, grow(&k, s, tolerance, ctx));
+        NB_TRY(ctx, grow_space(&k, s, tolerance, ctx));
         out->residual = largest_residual(&k);
         what_is_missing(&k, out->missing);
         NB_TRY(ctx, triplets(&k, out, ctx));
         double least = k.values[count - 1] + k.residuals[count - 1] + 1e-12 * k.values[0];
-        if (may_repeat(&k)) NB_TRY(ctx, beside(s, count, out->right, &value, ctx));
+        if (may_repeat(&k)) NB_TRY(ctx, find_missed_value(s, count, out->right, &value, ctx));
         nb_ctx_release(ctx, mark);
         if (value <= least) return NB_OK;
         for (int j = 0; j < count; j++) out->missing[j] += (j + 1) * (value - least);

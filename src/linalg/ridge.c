@@ -29,7 +29,7 @@ static nb_status triangle(int rows, int cols, double *a, double *r, nb_ctx *ctx)
 }
 
 /* A part whose [1 X y] has room for `rows` rows, and at least for a square. */
-static nb_status prepare(int p, int rows, nb_ridge_part *part, double **a, int *ld, nb_ctx *ctx)
+static nb_status open_part(int p, int rows, nb_ridge_part *part, double **a, int *ld, nb_ctx *ctx)
 {
     *part = (nb_ridge_part){.p = p};
     *ld = rows > p + 2 ? rows : p + 2;
@@ -42,7 +42,7 @@ nb_status nb_ridge_part_new(int p, int rows, const double *x, const double *y, n
 {
     double *a;
     int ld;
-    NB_TRY(ctx, prepare(p, rows, part, &a, &ld, ctx));
+    NB_TRY(ctx, open_part(p, rows, part, &a, &ld, ctx));
     part->rows = rows;
     for (size_t i = 0, step = (size_t)ld, d = (size_t)p; i < (size_t)rows; i++) {
         a[i] = 1;
@@ -56,7 +56,7 @@ nb_status nb_ridge_part_join(int count, const nb_ridge_part *parts, int without,
 {
     double *a;
     int ld, size = parts[0].p + 2;
-    NB_TRY(ctx, prepare(parts[0].p, count * size, joined, &a, &ld, ctx));
+    NB_TRY(ctx, open_part(parts[0].p, count * size, joined, &a, &ld, ctx));
     for (int h = 0; h < count; h++) {
         if (h == without) continue;
         joined->rows += parts[h].rows;

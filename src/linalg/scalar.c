@@ -4,8 +4,6 @@
 
 #include "linalg/cpu.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_sort_float.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,11 +81,13 @@ WIDTHS nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift)
 
 void nb_scalar_largest_indices(size_t count, size_t n, const nb_scalar *x, size_t *indices)
 {
-#ifdef NB_DOUBLE_SCALAR
-    gsl_sort_largest_index(indices, count, x, 1, n);
-#else
-    gsl_sort_float_largest_index(indices, count, x, 1, n);
-#endif
+    size_t found = 0;
+    for (size_t i = 0; i < n && count > 0; i++) {
+        if (found == count && !(x[i] > x[indices[count - 1]])) continue;
+        size_t at = found < count ? found++ : count - 1;
+        for (; at > 0 && x[i] > x[indices[at - 1]]; at--) indices[at] = indices[at - 1];
+        indices[at] = i;
+    }
 }
 
 WIDTHS void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x)

@@ -15,8 +15,14 @@ claims: nysbench
 publish: can-test nysbench
 	@python3 tests/published/publish.py $(FILE)
 
-# Pages for man(1), with the date of the last commit, or of the sources of a tarball.
+# The manual: the pages that the program shows, in $B/manual, and those for man(1), in $B/man, with the date of the last
+# commit, or of the sources of a tarball. What writes them has the commands' tables of options from the library.
 SOURCE_DATE_EPOCH ?= $(shell { [ ! -f .build-id ] && git log -1 --format=%ct 2>/dev/null; } || stat -c %Y CHANGELOG.md)
-$B/man: $B/nysbench $(wildcard docs/*.md)
-	@rm -rf $@
-	$Qenv SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $B/nysbench help --man-pages $@
+RENDERS_LDLIBS = $(shell pkg-config --libs $(RENDERS)) -lcmark-gfm-extensions
+$B/make_manual: $B/src/make/manual.o $B/libnysbench.a
+	$(call say,link $@)
+	$Q$(CC) $(LDFLAGS) $(call found_again,$(RENDERS_LDLIBS)) $^ $(RENDERS_LDLIBS) $(LDLIBS) -o $@
+
+$B/manual: $B/make_manual $(wildcard docs/*.md) | $B/docs
+	@rm -rf $@ $B/man
+	$Qenv SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) ASAN_OPTIONS=detect_leaks=0 $< $B || { rm -rf $@; exit 1; }

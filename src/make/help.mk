@@ -19,8 +19,8 @@ make avx512     build the tests of the code for AVX-512, emulated by SIMDe
                 (libsimde-dev), in build/avx512/; make test-long runs them
 make format     lay out the C sources as .clang-format says
 make lint       look for mistakes in the sources: clang-format, clang-tidy,
-                gcc -fanalyzer; PART=format, lines, python, analyzer, tidy or
-                words
+                gcc -fanalyzer, pyflakes, ruff and mypy; PART=format, lines,
+                python, ruff, types, analyzer, tidy or words
 make words      sentences of the manual that readers stumble over
 make coverage   the share of lines that the tests run, by folder; in
                 build/coverage/

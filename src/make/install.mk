@@ -23,7 +23,7 @@ $B/libnysbench.pc: FORCE
 SHARE := share/nysbench
 COMPLETIONS := src/commands/completions
 EXAMPLES := $(wildcard experiments/*.yaml experiments/data/*.* experiments/data/*/*.* experiments/models/*.* \
-                       experiments/plugins/*.*)
+                       experiments/plugins/*.* experiments/suite/*.*)
 define INSTALLED
 755 $B/nysbench bin/nysbench
 644 $B/$(SONAME) $(LIBDIR)/$(SONAME)
@@ -43,13 +43,14 @@ $(foreach h,$(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADER
 )
 $(foreach f,$(EXAMPLES),$(if $(filter %.sh %.pl,$f),755,644) $f $(SHARE)/$f
 )
-$(foreach f,$(wildcard $B/man/man*/*),644 $f share/man/$(f:$B/man/%=%)
+$(foreach f,$(wildcard $B/manual/*),644 $f $(SHARE)/$(f:$B/%=%)
+)
+$(foreach f,$(wildcard $B/man/man*/*),644 $f share/$(f:$B/%=%)
 )
 endef
 
 TO = $(DESTDIR)$(PREFIX)
 install: nysbench $B/nysbench.pc $B/libnysbench.pc
-	@$(MAKE) --no-print-directory $B/man
 	@$(MAKE) --no-print-directory install-files
 
 install-files: export FILES = $(INSTALLED)

@@ -9,14 +9,14 @@ TO_BUILD := bin/gnuplot=gnuplot-nox bin/pkg-config=pkg-config openblas=libopenbl
             nettle=nettle-dev libcmark-gfm=libcmark-gfm-dev \
             header/cmark-gfm-core-extensions.h=libcmark-gfm-extensions-dev
 TO_TEST := cmocka=libcmocka-dev bin/bats=bats bin/pdftotext=poppler-utils bin/g++=g++ python3-numpy python3-scipy \
-           python3-sklearn python3-matplotlib python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel
+           python3-sklearn python3-matplotlib python3-mpmath python3-pip python3-venv
 TO_LINT := bin/clang-format=clang-format bin/clang-tidy=clang-tidy bin/pyflakes3=pyflakes3
 TO_FUZZ := bin/clang=clang libclang-rt-dev llvm
 TO_PACK := bin/git=git bin/xz=xz-utils
 TO_PACK_DEB := debhelper dh-python dpkg-dev fakeroot
-TO_DEVELOP := $(TO_LINT) $(TO_FUZZ) $(TO_PACK) $(TO_PACK_DEB) lintian bin/debootstrap=debootstrap libsimde-dev \
-              slurm-wlm munge bin/parallel=parallel bin/strace=strace bin/zsh=zsh bin/fish=fish bin/mandoc=mandoc \
-              groff-base man-db chromium chromium-driver python3-selenium
+TO_DEVELOP := $(TO_LINT) bin/mypy=mypy $(TO_FUZZ) $(TO_PACK) $(TO_PACK_DEB) lintian bin/debootstrap=debootstrap \
+              libsimde-dev slurm-wlm munge bin/parallel=parallel bin/strace=strace bin/zsh=zsh bin/fish=fish \
+              bin/mandoc=mandoc groff-base man-db chromium chromium-driver python3-selenium
 
 # missing LIST: in the shell, the packages of the list that are not here. Without dpkg, what has no CHECK is taken to be
 # here.

@@ -40,8 +40,10 @@ wheel: export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 wheel:
 	$(call needs,make a wheel,python3-pip python3-venv,deps-test)
 	@$(MAKE) --no-print-directory nysbench
-	@$(MAKE) --no-print-directory $B/man $B/wheel/nysbench $B/wheel/libnysbench.so
-	@for folder in plots docs templates experiments man; do ln -sfn ../$$folder $B/wheel/$$folder; done
+	@$(MAKE) --no-print-directory $B/wheel/nysbench $B/wheel/libnysbench.so
+	@for folder in plots docs templates experiments manual man; do ln -sfn ../$$folder $B/wheel/$$folder; done
+	@rm -rf $B/wheel/include
+	@$(foreach h,$(PUBLIC),install -Dm644 $h $B/wheel/include/nysbench/$(patsubst strategies/%,%,$(h:src/%=%)) &&) :
 	@python/wheel.sh $B/wheel dist $(GLIBC_MINOR) $(foreach l,$(WHEEL_STATIC),$$($(CC) -print-file-name=lib$l.a))
 
 WHEEL_LDLIBS := $(filter-out $(WHEEL_STATIC:%=-l%),$(LDLIBS)) $(WHEEL_STATIC:%=-l:lib%.a) \

@@ -22,13 +22,17 @@ entries() { # KIND FOLDER-PATTERN: name and file, sorted by name
     done | sort
 }
 
+record() { # KIND: the type of its records
+    if [ "$1" = study ]; then echo nb_full_study; else echo "nb_$1"; fi
+}
+
 registry() { # KIND PLURAL FOLDER-PATTERN ROOM REST: its declarations, its entries and itself; ROOM: of so many more
     list=$(entries "$1" "$3")
     [ "$list" ] || { echo "src/make/registry.sh: no $1 in $3" >&2; exit 1; }
     count=$(echo "$list" | wc -l)
-    echo "$list" | sed "s/ .*//; s/.*/extern const nb_$1 nb_$1_&;/"
+    echo "$list" | sed "s/ .*//; s/.*/extern const $(record "$1") nb_$1_&;/"
     echo "static nb_entry $2_entries[$count$4 + 1] = {"
-    echo "$list" | sed "s|\(.*\) \(.*\)|    {\"\2\", \&nb_$1_\1.component},|"
+    echo "$list" | sed "s|\(.*\) \(.*\)|    {\"\2\", (const nb_component *)\&nb_$1_\1},|"
     echo '    {0}};'
     echo "const nb_registry nb_$2 = {\"$1\", \"$2\", $2_entries, $count$4 + 1, $5};"
 }
@@ -37,13 +41,13 @@ cat <<'C'
 /* made by src/make/registry.sh from the files in the tree: do not edit */
 #include "attentions/attention.h"
 #include "components/registry.h"
-#include "components/study.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "partitions/partition.h"
 #include "problems/problem.h"
-#include "report/figure.h"
-#include "report/table.h"
+#include "show/figure.h"
+#include "show/full_study.h"
+#include "show/table.h"
 #include "strategies/strategy.h"
 C
 all=nb_registries room=' + NB_PLUGIN_ROOM' pointers=
@@ -57,7 +61,9 @@ for what; do
 $what
 W
     rest='NULL, 0, NULL'
-    [ -z "$room" ] || rest="nb_${kind}_lacks, sizeof(nb_$kind), nb_${kind}_texts"
+    lacks=nb_${kind}_lacks
+    [ "$kind" != study ] || lacks=nb_run_study_lacks # which asks nb_study_lacks first
+    [ -z "$room" ] || rest="$lacks, sizeof($(record "$kind")), nb_${kind}_texts"
     registry "$kind" "$plural" "$folder" "$room" "$rest"
     pointers="$pointers &nb_$plural,"
 done

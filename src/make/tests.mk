@@ -120,7 +120,8 @@ format:
 	$(call needs,format,bin/clang-format=clang-format,deps-develop)
 	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
 
-# No finding is let pass, but for hard sentences; PART=format, lines, python, analyzer, tidy or words for one of six.
+# No finding is let pass, but for hard sentences; PART=format, lines, python, ruff, types, analyzer, tidy or words for
+# one of eight.
 lint: can-build $B/build.h
 	$(call needs,lint,$(TO_LINT),deps-develop)
 	@tests/checks/lint.sh $(PART)

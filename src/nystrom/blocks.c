@@ -46,7 +46,7 @@ static void group(nb_blocks *b, const nb_pair *pairs, int i)
 }
 
 /* B in place, and A for the pairs of the block: if it cannot be formed, only its pair fails. */
-static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, bool factors, nb_ctx *ctx)
+static nb_status form_block(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs, bool factors, nb_ctx *ctx)
 {
     const nb_block *block = &b->blocks[k];
     size_t n = (size_t)b->n, m = (size_t)block->m;
@@ -57,7 +57,7 @@ static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs
     for (int i = 0; factors && i < b->pairs; i++)
         if (b->block_of[i] == k &&
             nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &own, &pairs[i].factors, ctx) != NB_OK)
-            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+            NB_TRY(ctx, nb_record_failure(&pairs[i].failure, ctx));
     return NB_OK;
 }
 
@@ -103,7 +103,7 @@ static nb_status orthonormalise(const nb_scene *scene, nb_blocks *b, int k, nb_p
         NB_TRY(ctx, serves(b, k, good, block.largest, &full, ctx));
         NB_TRY(ctx, regroup(b, k, good, full, pairs, ctx));
         if (full) return NB_OK;
-        NB_TRY(ctx, form(scene, b, k, pairs, false, ctx));
+        NB_TRY(ctx, form_block(scene, b, k, pairs, false, ctx));
     }
     return nb_orthonormalise_any(b->n, block.m, q, block.r, &rank, ctx);
 }
@@ -114,7 +114,7 @@ static nb_status build(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pair
     size_t m = (size_t)block->m;
     double start_s = nb_clock_s();
     NB_NEED(block->r, nb_alloc_reals(ctx, m, m));
-    NB_TRY(ctx, form(scene, b, k, pairs, true, ctx));
+    NB_TRY(ctx, form_block(scene, b, k, pairs, true, ctx));
     double formed_s = nb_clock_s();
     nb_status status = orthonormalise(scene, b, k, pairs, ctx);
     times->form_s += formed_s - start_s;
@@ -158,7 +158,7 @@ nb_status nb_blocks_build(const nb_scene *scene, int count, nb_pair *pairs, nb_p
         const char *failure;
         b->blocks[k].good = build(scene, b, k, pairs, times, ctx) == NB_OK;
         if (b->blocks[k].good) continue;
-        NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+        NB_TRY(ctx, nb_record_failure(&failure, ctx));
         for (int i = 0; i < count; i++) { /* what fails is the largest pair's: the others get blocks of their own */
             if (b->block_of[i] != k) continue;
             if (&pairs[i] == b->blocks[k].largest)

@@ -86,7 +86,7 @@ static nb_status project(direct *d, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
+static nb_status form_matrices(direct *d, const nb_pair *pair, nb_ctx *ctx)
 {
     size_t m = (size_t)d->m, n = (size_t)d->n;
     nb_interpolation own;
@@ -100,7 +100,7 @@ static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
     return nb_factor_columns(d->scene, columns, ctx);
 }
 
-static nb_status prepare(nb_scene *scene, const nb_how *how, nb_pair *pair, nb_ctx *ctx)
+static nb_status prepare_pair(nb_scene *scene, const nb_how *how, nb_pair *pair, nb_ctx *ctx)
 {
     direct *d;
     NB_NEED(d, nb_alloc(ctx, 1, sizeof *d));
@@ -111,7 +111,7 @@ static nb_status prepare(nb_scene *scene, const nb_how *how, nb_pair *pair, nb_c
     d->r_b = d->r_f + square;
     NB_NEED(d->q_f, nb_alloc_reals(ctx, (size_t)d->n, 2 * (size_t)d->m));
     d->q_b = d->q_f + (size_t)d->n * (size_t)d->m;
-    NB_TRY(ctx, form(d, pair, ctx));
+    NB_TRY(ctx, form_matrices(d, pair, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = project(d, ctx);
     nb_ctx_release(ctx, mark);
@@ -130,7 +130,7 @@ nb_status nb_direct_prepare(nb_scene *scene, const nb_how *how, int count, nb_pa
 {
     double start_s = nb_clock_s();
     for (int i = 0; i < count; i++)
-        if (prepare(scene, how, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+        if (prepare_pair(scene, how, &pairs[i], ctx) != NB_OK) NB_TRY(ctx, nb_record_failure(&pairs[i].failure, ctx));
     times->pass_s = nb_clock_s() - start_s;
     return NB_OK;
 }
@@ -379,7 +379,7 @@ nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_re
         const int *order = requests[i].order ? requests[i].order : how->order;
         nb_status status = measure(requests[i].pair->own, &requests[i], order, how->wanted, ctx);
         nb_ctx_release(ctx, mark);
-        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
+        if (status != NB_OK) NB_TRY(ctx, nb_record_failure(&requests[i].failure, ctx));
     }
     return NB_OK;
 }

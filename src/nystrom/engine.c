@@ -103,7 +103,7 @@ static nb_status compare_all(nb_scene *scene, int count, nb_request *requests, n
             NB_NEED(r->note, nb_format(ctx, "what needs singular values of S is missing: %s", nb_error_message(ctx)));
             nb_error_clear(ctx);
         } else {
-            NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
+            NB_TRY(ctx, nb_record_failure(&r->failure, ctx));
         }
     }
     return NB_OK;

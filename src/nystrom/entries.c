@@ -91,7 +91,7 @@ nb_status nb_measure_entries(nb_batch *b, unsigned wanted, int count, nb_request
             nb_mark mark = nb_ctx_mark(ctx);
             nb_status status = entries_of_pair(b, i, f[i], wanted, count, requests, ctx);
             nb_ctx_release(ctx, mark);
-            if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&failure, ctx));
+            if (status != NB_OK) NB_TRY(ctx, nb_record_failure(&failure, ctx));
         }
         if (failure) fail_requests(&b->views[i], failure, count, requests);
     }

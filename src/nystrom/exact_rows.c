@@ -28,8 +28,8 @@ static nb_status panel_init(panel *p, const nb_offer *o, nb_ctx *ctx)
 
 /* Computes target, F and squares for rows first ... first + TOGETHER - 1 of the order; in place of rows from k on the
  * first row is repeated, without its square. */
-static nb_status take(const nb_offer *o, const double *bias, int first, int k, const panel *p, double *squares,
-                      nb_ctx *ctx)
+static nb_status form_panel(const nb_offer *o, const double *bias, int first, int k, const panel *p, double *squares,
+                            nb_ctx *ctx)
 {
     int n = o->scene->head->n, b = o->ranges.rank_b, tokens[TOGETHER];
     nb_f_columns columns[] = {{&o->landmarks->keys, p->f}, {NULL, NULL}};
@@ -39,12 +39,12 @@ static nb_status take(const nb_offer *o, const double *bias, int first, int k, c
     for (int i = 0; i < TOGETHER && first + i < k; i++)
         squares[first + i] = nb_sum_of_squares((size_t)n, p->rows + (size_t)i * (size_t)n);
     if (o->kind != NB_CUR) return nb_factor_f(o->scene, o->landmarks, bias, TOGETHER, tokens, p->f, ctx);
-    nb_factor_take(columns, &(nb_stripe){.first = 0, .count = TOGETHER, .keys = n, .ld = n, .values = p->rows});
+    nb_factor_copy_columns(columns, &(nb_stripe){.first = 0, .count = TOGETHER, .keys = n, .ld = n, .values = p->rows});
     return NB_OK;
 }
 
-static nb_status take_all(const nb_offer *o, const double *bias, int k, double *target, double *f, double *squares,
-                          nb_ctx *ctx)
+static nb_status form_rows(const nb_offer *o, const double *bias, int k, double *target, double *f, double *squares,
+                           nb_ctx *ctx)
 {
     size_t b = (size_t)o->ranges.rank_b, m = (size_t)o->landmarks->keys.m;
     panel p;
@@ -52,7 +52,7 @@ static nb_status take_all(const nb_offer *o, const double *bias, int k, double *
     for (int i = 0; i < k; i += TOGETHER) {
         size_t at = (size_t)i, count = (size_t)(k - i < TOGETHER ? k - i : TOGETHER);
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = take(o, bias, i, k, &p, squares, ctx);
+        nb_status status = form_panel(o, bias, i, k, &p, squares, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
         memcpy(target + at * b, p.target, count * b * sizeof *target);
@@ -68,7 +68,7 @@ static nb_status make_rows_of(const nb_factors *factors, const nb_offer *o, int 
     NB_NEED(f, nb_alloc_raw(ctx, (size_t)factors->m * (size_t)k));
     NB_NEED(squares, nb_alloc_raw(ctx, (size_t)k));
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = take_all(o, factors->interpolation.bias, k, target, f, squares, ctx);
+    nb_status status = form_rows(o, factors->interpolation.bias, k, target, f, squares, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
     *rows = (nb_exact_rows){
@@ -88,7 +88,7 @@ nb_status nb_factors_rows_in(const nb_factors *factors, int k, const int *order,
     return make_rows_of(factors, &offer, k, rows, ctx);
 }
 
-static nb_status form(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx)
+static nb_status form_outer(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx)
 {
     const nb_offer *o = factors->offer;
     const nb_head *head = o->scene->head;
@@ -109,7 +109,7 @@ void nb_factors_offer(nb_factors *factors, const nb_offer *offer)
     factors->offer = offer;
     factors->ranges = &offer->ranges;
     factors->make_rows = offer->order ? make_rows : NULL;
-    factors->form = form;
+    factors->form = form_outer;
     if (offer->kind == NB_CUR && !offer->ranges.mid)
         factors->no_form = "F of cur is columns of S, for which all rows of S are needed, and only some are formed";
 }

@@ -76,7 +76,7 @@ nb_status nb_batch_new(nb_scene *scene, const nb_how *how, int count, nb_pair *p
     NB_TRY(ctx, nb_batch_form_f(b, f, ctx));
     for (int i = 0; i < count; i++) {
         if (!pairs[i].failure && view_init(b, i, f[i], ctx) != NB_OK)
-            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+            NB_TRY(ctx, nb_record_failure(&pairs[i].failure, ctx));
         b->views[i].todo = !pairs[i].failure;
     }
     *batch = b;

@@ -137,7 +137,7 @@ nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_f
     return NB_OK;
 }
 
-static void take_columns(const nb_stripe *s, const nb_picks *keys, double *f)
+static void copy_columns(const nb_stripe *s, const nb_picks *keys, double *f)
 {
     size_t m = (size_t)keys->m;
     for (size_t i = 0; i < (size_t)s->count; i++)
@@ -146,22 +146,22 @@ static void take_columns(const nb_stripe *s, const nb_picks *keys, double *f)
                 keys->tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)keys->tokens[j]] : 0;
 }
 
-void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe)
+void nb_factor_copy_columns(const nb_f_columns *wanted, const nb_stripe *stripe)
 {
-    for (const nb_f_columns *c = wanted; c->keys; c++) take_columns(stripe, c->keys, c->f);
+    for (const nb_f_columns *c = wanted; c->keys; c++) copy_columns(stripe, c->keys, c->f);
 }
 
-static nb_status take_all(void *self, const nb_stripe *stripe, nb_ctx *ctx)
+static nb_status copy_from_stripe(void *self, const nb_stripe *stripe, nb_ctx *ctx)
 {
     (void)ctx;
-    nb_factor_take(self, stripe);
+    nb_factor_copy_columns(self, stripe);
     return NB_OK;
 }
 
 nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx)
 {
     const nb_low_rank *s = &scene->factors;
-    if (!s->rank) return nb_scene_pass(scene, take_all, wanted, ctx);
+    if (!s->rank) return nb_scene_pass(scene, copy_from_stripe, wanted, ctx);
     for (const nb_f_columns *c = wanted; c->keys; c++)
         NB_TRY(ctx, nb_low_rank_columns(s, scene->head->n, c->keys->m, c->keys->tokens, c->f, ctx));
     return NB_OK;

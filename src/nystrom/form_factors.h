@@ -37,7 +37,7 @@ typedef struct {
     const nb_picks *keys; /* tokens */
     double *f;            /* by rows, m x the number of rows */
 } nb_f_columns;
-void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe);
+void nb_factor_copy_columns(const nb_f_columns *wanted, const nb_stripe *stripe);
 nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx);
 
 /* Forms F, except for `cur`, by rows, m x count: column i is the row of F of token tokens[i], or of token i if tokens

@@ -87,7 +87,7 @@ typedef struct {
 } room;
 
 /* x <- x p(A x); y = A x or I - A x, p by Horner's rule. */
-static void step(const room *r, double *x)
+static void do_step(const room *r, double *x)
 {
     int m = r->m, last = r->iteration->terms - 1;
     size_t square = (size_t)m * (size_t)m;
@@ -136,14 +136,14 @@ static void step_single(const room_single *r)
 }
 
 /* x <- A' / c. */
-static void begin(const nb_factors *f, double c, double *x)
+static void start_from_transpose(const nb_factors *f, double c, double *x)
 {
     nb_transpose(f->m, f->m, f->a, x);
     for (int i = 0; i < f->m * f->m && c > 0; i++) x[i] /= c;
 }
 
 /* Returns the relative change |x - before| / |x|; `before` <- x. */
-static double change(size_t count, const double *x, double *before)
+static double relative_change(size_t count, const double *x, double *before)
 {
     for (size_t i = 0; i < count; i++) before[i] = x[i] - before[i];
     double distance = nb_frobenius(count, before), size = nb_frobenius(count, x);
@@ -164,9 +164,9 @@ static nb_status run_double(const nb_factors *f, const nb_iteration *iteration, 
     before = r.q + square;
     if (tolerance > 0) memcpy(before, x, square * sizeof *x);
     for (*made = 0; *made < steps;) {
-        step(&r, x);
+        do_step(&r, x);
         ++*made;
-        if (tolerance > 0 && change(square, x, before) <= tolerance) break;
+        if (tolerance > 0 && relative_change(square, x, before) <= tolerance) break;
     }
     return NB_OK;
 }
@@ -191,7 +191,7 @@ static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, 
         step_single(&r);
         ++*made;
         nb_to_double(square, r.x, x);
-        if (tolerance > 0 && change(square, x, before) <= tolerance) break;
+        if (tolerance > 0 && relative_change(square, x, before) <= tolerance) break;
     }
     nb_to_double(square, r.x, x);
     return NB_OK;
@@ -228,7 +228,7 @@ static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_ite
     }
     *out = one;
     if (one->steps >= 0 && one->steps <= how->steps) return NB_OK;
-    begin(f, c, one->x);
+    start_from_transpose(f, c, one->x);
     one->steps = one->halved = 0;
     one->y = 0.5;
     one->time_s = 0;
@@ -272,7 +272,7 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
         return NB_OK;
     }
     if (how->tolerance > 0)
-        begin(factors, c, x);
+        start_from_transpose(factors, c, x);
     else
         NB_TRY(ctx, kept(factors, iteration, how, c, &one));
     factors->reused_s += one->time_s;

@@ -45,7 +45,7 @@ static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status make(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
+static nb_status make_empty(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_plugin_open(kernel, ctx));
     NB_NEED(*scene, nb_alloc(ctx, 1, sizeof **scene));
@@ -59,7 +59,7 @@ nb_status nb_scene_new_blank(int n, int d, const nb_choice *kernel, nb_scene **s
     nb_head *head;
     NB_NEED(head, nb_alloc(ctx, 1, sizeof *head));
     *head = (nb_head){.n = n, .d = d};
-    return make(head, kernel, scene, ctx);
+    return make_empty(head, kernel, scene, ctx);
 }
 
 static nb_status number_tokens(nb_scene *s)
@@ -72,7 +72,7 @@ static nb_status number_tokens(nb_scene *s)
 nb_status nb_scene_new(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
 {
     nb_scene *s;
-    NB_TRY(ctx, make(head, kernel, &s, ctx));
+    NB_TRY(ctx, make_empty(head, kernel, &s, ctx));
     NB_TRY(ctx, apply_kernel(s, ctx));
     NB_NEED(s->entries, nb_alloc_reals(s->ctx, 1, 1));
     NB_TRY(ctx, number_tokens(s));
@@ -122,7 +122,7 @@ nb_status nb_scene_new_far(const nb_head *head, const nb_choice *kernel, nb_take
     const nb_kernel *k = (const nb_kernel *)kernel->component;
     NB_REQUIRE(ctx, !k->points && !k->resolve, NB_EBUG, "%s has to see the points", kernel->label);
     NB_REQUIRE(ctx, !head->causal || !k->causal_refusal, NB_EINVAL, "%s", k->causal_refusal);
-    NB_TRY(ctx, make(head, kernel, scene, ctx));
+    NB_TRY(ctx, make_empty(head, kernel, scene, ctx));
     NB_NEED((*scene)->entries, nb_alloc_reals((*scene)->ctx, 1, 1));
     (*scene)->options = kernel->options;
     (*scene)->take = take;
@@ -135,7 +135,7 @@ nb_status nb_scene_cut(nb_scene *scene, int count, const int *tokens, nb_scene *
     nb_scene *s;
     const nb_head *head;
     NB_TRY(ctx, cut_head(scene, count, tokens, &head, ctx));
-    NB_TRY(ctx, make(head, scene->kernel, &s, ctx));
+    NB_TRY(ctx, make_empty(head, scene->kernel, &s, ctx));
     s->options = scene->options;
     find_factors(s);
     s->whole = scene;

@@ -82,7 +82,7 @@ static nb_status load_groups(const char *path, const nb_tensor *t, int m, int n,
     return nb_picks_check(picks, n, m, ctx);
 }
 
-static nb_status load(const char *path, const nb_tensor *t, int d, int n, nb_picks *picks, nb_ctx *ctx)
+static nb_status load_side(const char *path, const nb_tensor *t, int d, int n, nb_picks *picks, nb_ctx *ctx)
 {
     double *points;
     if (t->dtype >= NB_I8) {
@@ -111,7 +111,7 @@ nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, 
     if (path[0] == '-' && !path[1]) NB_TRY(ctx, keep_input(&path, ctx));
     NB_TRY(ctx, nb_npy_open(path, &t, ctx));
     NB_TRY(ctx, check_shape(path, &t, m, d, n, ctx));
-    return name_file(path, load(path, &t, d, n, picks, ctx), ctx);
+    return name_file(path, load_side(path, &t, d, n, picks, ctx), ctx);
 }
 
 nb_status nb_picks_load_groups(const char *path, int m, int n, nb_picks *picks, nb_ctx *ctx)

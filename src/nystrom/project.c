@@ -41,6 +41,7 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     nb_batch *b = p->b;
     (void)ctx;
     if (p->mixed) nb_mixed_begin(p->mixed, s);
+    /* P = Q_B' S' of the stripe */
     for (int k = 0, end; k < b->blocks.count; k = end) { /* blocks that stand together in one product */
         for (end = k; end < b->blocks.count && needed(b, end);) end++;
         if (end > k && p->mixed)
@@ -53,6 +54,7 @@ static nb_status project_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     for (int i = 0; i < b->count; i++) {
         nb_view *v = &b->views[i];
         if (!v->todo) continue;
+        /* M += Q_F' P' */
         nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, s->count, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m,
                 v->p.m, p->product + b->blocks.blocks[v->block].column, p->reach, 1, v->p.mid, v->p.m);
     }
@@ -80,8 +82,10 @@ static nb_status residual_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
             memcpy(rest + k * n, s->values + k * (size_t)s->ld, (size_t)s->keys * sizeof *rest);
             memset(rest + k * n + s->keys, 0, (n - (size_t)s->keys) * sizeof *rest);
         }
+        /* G = M' Q_F' of the stripe's rows */
         nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, s->count, p->m, 1, p->mid, p->m,
                 p->q_f + (size_t)s->first * (size_t)p->m, p->m, 0, g, p->m);
+        /* S' - Q_B G */
         nb_gemm(NB_PLAIN, NB_PLAIN, p->n, s->count, p->m, -1, p->q_b, p->n, g, p->m, 1, rest, p->n);
         v->residual += nb_sum_of_squares(n * (size_t)s->count, rest);
     }
@@ -102,7 +106,7 @@ static bool mark_small(nb_batch *b)
 }
 
 /* The subspace part of the views that are `todo`, by a second pass. */
-static nb_status look_again(nb_batch *b, double norm, nb_ctx *ctx)
+static nb_status sum_residuals(nb_batch *b, double norm, nb_ctx *ctx)
 {
     second again = {.b = b};
     int most = 0;
@@ -139,6 +143,7 @@ static nb_status project(nb_batch *b, bool single, nb_ctx *ctx)
     for (int i = 0; i < b->count; i++) {
         nb_view *v = &b->views[i];
         if (!v->todo) continue;
+        /* subspace^2 = 1 - |M|^2/|S|^2 */
         double inside = nb_frobenius((size_t)v->p.m * (size_t)v->p.m, v->p.mid) / norm;
         v->p.subspace = sqrt(fmax(0, (1 - inside) * (1 + inside)));
         v->differenced = v->p.subspace >= small;
@@ -146,7 +151,7 @@ static nb_status project(nb_batch *b, bool single, nb_ctx *ctx)
         if (single) nb_mixed_judge(v, norm);
     }
     b->times.pass_s += nb_clock_s() - start_s;
-    return single || !mark_small(b) ? NB_OK : look_again(b, norm, ctx);
+    return single || !mark_small(b) ? NB_OK : sum_residuals(b, norm, ctx);
 }
 
 /* The same from the factors of S. */
@@ -163,7 +168,7 @@ static nb_status project_factors(nb_batch *b, nb_ctx *ctx)
         nb_projection *p = &b->views[i].p;
         if (!b->views[i].todo) continue;
         if (nb_low_rank_project(s, p->n, &(nb_bases){p->m, p->q_f, p->q_b}, t_y, p->mid, &residual, ctx) != NB_OK) {
-            NB_TRY(ctx, nb_keep_failure(&b->pairs[i].failure, b->failures));
+            NB_TRY(ctx, nb_record_failure(&b->pairs[i].failure, b->failures));
             continue;
         }
         p->subspace = residual / norm;

@@ -4,14 +4,14 @@
 
 #include "nystrom/factors_record.h"
 
-nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)
+nb_status nb_record_failure(const char **failure, nb_ctx *ctx)
 {
     NB_NEED(*failure, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
     return NB_OK;
 }
 
-nb_status nb_request_see(nb_request *r, const int *order, bool *more, nb_ctx *ctx)
+nb_status nb_request_find_seen(nb_request *r, const int *order, bool *more, nb_ctx *ctx)
 {
     const nb_factors *f = r->pair->factors;
     const bool *read = r->pair->landmarks->read;
@@ -44,7 +44,7 @@ nb_status nb_pairs_form_f(const nb_f_rows *rows, int count, nb_pair *pairs, cons
             *columns++ = (nb_f_columns){keys, f[i]};
         else if (nb_factor_f(rows->scene, pairs[i].landmarks, pairs[i].factors->interpolation.bias, rows->count,
                              rows->tokens, f[i], ctx) != NB_OK)
-            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+            NB_TRY(ctx, nb_record_failure(&pairs[i].failure, ctx));
     }
     return NB_OK;
 }

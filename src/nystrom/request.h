@@ -51,10 +51,10 @@ typedef struct {          /* seconds that a preparation took, for benchmarks */
 
 /* Sets the rows that the core or the strategy has read; the core has read the first of `order` (NULL: none). If the
  * core keeps its rows, only these count, and *more says whether the strategy has read others. ctx owns the memory. */
-nb_status nb_request_see(nb_request *request, const int *order, bool *more, nb_ctx *ctx);
+nb_status nb_request_find_seen(nb_request *request, const int *order, bool *more, nb_ctx *ctx);
 
 /* Keeps the ctx's error as the failure of a pair (or a request), and clears it. */
-nb_status nb_keep_failure(const char **failure, nb_ctx *ctx);
+nb_status nb_record_failure(const char **failure, nb_ctx *ctx);
 
 /* The rows of F that are wanted. */
 typedef struct {

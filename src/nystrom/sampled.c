@@ -56,7 +56,7 @@ static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, 
         NB_TRY(ctx, nb_scene_some_rows(scene, count, how->tokens + i, rows, ctx));
         nb_stripe stripe = {.first = i, .count = count, .keys = s->n, .ld = s->n, .values = rows};
         nb_blocks_product(&s->blocks, 0, s->blocks.count, &stripe, s->inside + (size_t)i * width, s->blocks.reach);
-        nb_factor_take(columns, &stripe);
+        nb_factor_copy_columns(columns, &stripe);
         for (int j = 0; j < count; j++)
             nb_row_sums(n, rows + (size_t)j * n, 0, totals, &s->sums[i + j], &s->squares[i + j], &ignored);
         if (s->output)
@@ -119,7 +119,7 @@ nb_status nb_sampled_prepare(nb_scene *scene, const nb_how *how, int count, nb_p
     times->pass_s = nb_clock_s() - start_s;
     for (int i = 0; i < count; i++)
         if (!pairs[i].failure && view_init(scene, how, s, i, &pairs[i], ctx) != NB_OK)
-            NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
+            NB_TRY(ctx, nb_record_failure(&pairs[i].failure, ctx));
     return NB_OK;
 }
 
@@ -245,7 +245,7 @@ nb_status nb_sampled_measure(nb_scene *scene, const nb_how *how, int count, nb_r
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status = measure(requests[i].pair->own, how, &requests[i], &requests[i].measures, ctx);
         nb_ctx_release(ctx, mark);
-        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
+        if (status != NB_OK) NB_TRY(ctx, nb_record_failure(&requests[i].failure, ctx));
     }
     return NB_OK;
 }

@@ -148,7 +148,7 @@ static void recur(lanczos *l, int i, int step)
 }
 
 /* The largest Ritz value t of difference i, and its residual beta |s_last|. */
-static nb_status look(lanczos *l, int i, int steps, nb_ctx *ctx)
+static nb_status estimate_norm(lanczos *l, int i, int steps, nb_ctx *ctx)
 {
     double *t, *values;
     size_t k = (size_t)steps;
@@ -177,8 +177,8 @@ static nb_status step_all(lanczos *l, nb_scene *scene, int step, double *scratch
         recur(l, i, step);
         bool exact = l->beta[(size_t)i * STEPS + (size_t)step] == 0;
         if ((step + 1) % LOOK != 0 && !exact) continue;
-        if (look(l, i, step + 1, ctx) == NB_OK) continue;
-        NB_TRY(ctx, nb_keep_failure(&l->differences[i].failure, l->failures));
+        if (estimate_norm(l, i, step + 1, ctx) == NB_OK) continue;
+        NB_TRY(ctx, nb_record_failure(&l->differences[i].failure, l->failures));
         l->done[i] = true;
     }
     return NB_OK;

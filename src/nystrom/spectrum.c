@@ -149,7 +149,7 @@ static nb_status iterate(nb_scene *scene, int count, nb_spectrum *s, nb_ctx *ctx
 }
 
 /* Returns the cached spectrum for that many triplets, or NULL. */
-static nb_kept_spectrum *find(const nb_scene *scene, int count, bool vectors)
+static nb_kept_spectrum *find_cached(const nb_scene *scene, int count, bool vectors)
 {
     for (int i = 0; i < scene->spectrum_count; i++) {
         nb_kept_spectrum *s = scene->spectra[i];
@@ -184,7 +184,8 @@ int nb_spectrum_triplets(int n, int count, bool *lapack)
     return *lapack || wanted > n ? n : wanted;
 }
 
-static nb_status make(nb_scene *scene, int count, bool lapack, bool vectors, nb_kept_spectrum *s, nb_ctx *ctx)
+static nb_status compute_spectrum(nb_scene *scene, int count, bool lapack, bool vectors, nb_kept_spectrum *s,
+                                  nb_ctx *ctx)
 {
     if (scene->factors.rank) return decompose_factors(scene, count, vectors, s, ctx);
     return lapack ? decompose(scene, vectors, s, ctx) : iterate(scene, count, &s->of, ctx);
@@ -201,7 +202,7 @@ static nb_status make_and_keep(nb_scene *scene, int count, bool lapack, bool vec
     s->asked = count;
     s->vectors_too = vectors || both;
     s->values_too = !vectors || both;
-    nb_status status = make(scene, count, lapack, vectors, s, ctx);
+    nb_status status = compute_spectrum(scene, count, lapack, vectors, s, ctx);
     if (status == NB_ENUMERIC) NB_NEED(s->failure, nb_strdup(scene->ctx, nb_error_message(ctx)));
     s->time_s = nb_clock_s() - start_s;
     if (status == NB_OK || status == NB_ENUMERIC) NB_TRY(ctx, add_spectrum(scene, s));
@@ -215,7 +216,7 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
     bool lapack = false;
     nb_scene_note_read(scene, scene->head->n, NULL);
     if (!scene->factors.rank) wanted = nb_spectrum_triplets(n, count, &lapack);
-    nb_kept_spectrum *s = find(scene, wanted, vectors);
+    nb_kept_spectrum *s = find_cached(scene, wanted, vectors);
     if (s) {
         NB_REQUIRE(ctx, !s->failure, NB_ENUMERIC, "%s", s->failure);
         scene->reused_s += s->time_s;

@@ -53,7 +53,7 @@ static nb_status find_turned(nb_batch *b, nb_ctx *ctx)
         nb_projection *p = &b->views[i].p;
         if (b->pairs[i].failure) continue;
         if (nb_subspace_noise(p->factors, p->n, &b->views[i].offer.ranges, norm, &p->turned, ctx) != NB_OK)
-            NB_TRY(ctx, nb_keep_failure(&b->pairs[i].failure, ctx));
+            NB_TRY(ctx, nb_record_failure(&b->pairs[i].failure, ctx));
     }
     return NB_OK;
 }
@@ -182,7 +182,7 @@ static nb_status measure_one(measuring *all, int i, nb_ctx *ctx)
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = measure(v, r, c, ctx);
     nb_ctx_release(ctx, mark);
-    if (status != NB_OK) return nb_keep_failure(&r->failure, ctx);
+    if (status != NB_OK) return nb_record_failure(&r->failure, ctx);
     if (isfinite(r->measures.error)) nb_deviations_add(&all->sums, &v->p, c, &r->measures);
     return NB_OK;
 }
@@ -243,7 +243,7 @@ static nb_status tell_unseen(const nb_batch *b, int count, nb_request *requests,
             nb_unseen_measure(&v->p, &(nb_seen){r->order ? r->order : b->order, r->order, r->seen, r->keep_rows}, r->x,
                               &r->measures, ctx);
         nb_ctx_release(ctx, mark);
-        if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
+        if (status != NB_OK) NB_TRY(ctx, nb_record_failure(&r->failure, ctx));
     }
     return NB_OK;
 }

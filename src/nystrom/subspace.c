@@ -65,7 +65,7 @@ static nb_status factor_init(factor *f, const nb_subspace *w, const double *x, b
     return NB_OK;
 }
 
-static nb_status look(nb_subspace *w, nb_scene *scene, const nb_row_sample *sample, nb_ctx *ctx)
+static nb_status read_rows(nb_subspace *w, nb_scene *scene, const nb_row_sample *sample, nb_ctx *ctx)
 {
     double norm;
     if (!sample) {
@@ -96,7 +96,7 @@ nb_status nb_subspace_new(nb_scene *scene, const nb_row_sample *sample, int m, n
     NB_REQUIRE(ctx, w->kernel->pull_back && !scene->head->causal, NB_EINVAL,
                "a gradient needs a kernel with one, and no mask");
     NB_REQUIRE(ctx, w->k >= m, NB_EINVAL, "%d rows of S for %d landmarks: any F has them in its range", w->k, m);
-    NB_TRY(ctx, look(w, scene, sample, ctx));
+    NB_TRY(ctx, read_rows(w, scene, sample, ctx));
     NB_TRY(ctx, factor_init(&w->f, w, sample ? sample->points : scene->head->q, true, ctx));
     NB_TRY(ctx, factor_init(&w->b, w, scene->head->k, false, ctx));
     double **const tall[] = {&w->right, &w->left, &w->tall},
@@ -111,7 +111,7 @@ nb_status nb_subspace_new(nb_scene *scene, const nb_row_sample *sample, int m, n
 }
 
 /* x (k x m), values of F or their slopes, times the roots of the weights. */
-static void weigh(const nb_subspace *w, const factor *f, double *x)
+static void weigh_rows(const nb_subspace *w, const factor *f, double *x)
 {
     size_t k = (size_t)w->k;
     if (!w->roots || !f->landmarks_are_keys) return;
@@ -120,7 +120,7 @@ static void weigh(const nb_subspace *w, const factor *f, double *x)
         for (size_t i = 0; i < k; i++) x[j * k + i] *= w->roots[i];
 }
 
-static void load(nb_subspace *w, const double *points)
+static void load_points(nb_subspace *w, const double *points)
 {
     size_t half = (size_t)w->d * (size_t)w->m;
     memcpy(w->f.points, points, half * sizeof *points);
@@ -137,26 +137,31 @@ static nb_status form_basis(nb_subspace *w, factor *f, bool cut, nb_ctx *ctx)
         nb_transpose(m, n, f->values, whole);
     else
         memcpy(whole, f->values, (size_t)n * (size_t)m * sizeof *whole);
-    weigh(w, f, whole);
+    weigh_rows(w, f, whole);
+    /* F = Q R */
     NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, n, m, whole, w->r, &rank, ctx));
     if (!cut) return NB_OK;
+    /* R = U s V', cut where s_i <= CUT s_1 */
     NB_TRY(ctx, nb_svd(m, m, w->r, w->u, w->s, w->vt, ctx));
     while (kept < m && w->s[kept] > CUT * w->s[0]) kept++;
     memset(w->u + (size_t)kept * (size_t)m, 0, (size_t)(m - kept) * (size_t)m * sizeof *w->u);
+    /* Q_F = Q U */
     nb_gemm(NB_PLAIN, NB_PLAIN, n, m, m, 1, whole, n, w->u, m, 0, f->q, n);
     nb_count_multiplications((double)kept * m);
+    /* s^-1 V' */
     for (int j = 0; j < m; j++)
         for (int i = 0; i < m; i++) f->inverse[j * m + i] = i < kept ? w->vt[j * m + i] / w->s[i] : 0;
     return NB_OK;
 }
 
 /* The bases, S Q_B and Q_F'S Q_B. */
-static nb_status form(nb_subspace *w, const double *points, bool cut, nb_ctx *ctx)
+static nb_status form_bases(nb_subspace *w, const double *points, bool cut, nb_ctx *ctx)
 {
     int n = w->n, m = w->m, k = w->k;
-    load(w, points);
+    load_points(w, points);
     NB_TRY(ctx, form_basis(w, &w->f, cut, ctx));
     NB_TRY(ctx, form_basis(w, &w->b, cut, ctx));
+    /* G = S Q_B, and Q_F'G */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, m, n, 1, w->rows, n, w->b.q, n, 0, w->right, k);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, k, 1, w->f.q, k, w->right, k, 0, w->core, m);
     return NB_OK;
@@ -164,7 +169,7 @@ static nb_status form(nb_subspace *w, const double *points, bool cut, nb_ctx *ct
 
 nb_status nb_subspace_value(nb_subspace *w, const double *points, double *value, nb_ctx *ctx)
 {
-    NB_TRY(ctx, form(w, points, true, ctx));
+    NB_TRY(ctx, form_bases(w, points, true, ctx));
     nb_count_multiplications((double)w->m * w->m);
     *value = 1 - nb_sum_of_squares((size_t)w->m * (size_t)w->m, w->core) / w->norm2;
     return NB_OK;
@@ -178,16 +183,20 @@ static nb_status pull_back(nb_subspace *w, factor *f, const double *product, nb_
     int n = f->length, m = w->m;
     double *landmarks[2] = {NULL, NULL};
     size_t size = (size_t)n * (size_t)m * sizeof *f->slope;
+    /* G - Q_F Q_F'G */
     memcpy(f->slope, product, size);
     nb_gemm(NB_PLAIN, op, n, m, m, -1, f->q, n, w->core, m, 1, f->slope, n);
+    /* -2 / |S|^2 G'Q_F s^-1 V' */
     nb_gemm(op == NB_PLAIN ? NB_TRANSPOSED : NB_PLAIN, NB_PLAIN, m, m, m, -2 / w->norm2, w->core, m, f->inverse, m, 0,
             w->small, m);
+    /* their product: the slope of F, of B likewise */
     nb_gemm(NB_PLAIN, NB_PLAIN, n, m, m, 1, f->slope, n, w->small, m, 0, w->tall, n);
-    weigh(w, f, w->tall);
+    weigh_rows(w, f, w->tall);
     if (f->landmarks_are_keys)
         nb_transpose(n, m, w->tall, f->slope);
     else
         memcpy(f->slope, w->tall, size);
+    /* through the kernel to the landmarks */
     landmarks[f->landmarks_are_keys] = gradient;
     return w->kernel->pull_back(&f->tile, w->options, f->values, f->slope, landmarks[0], landmarks[1], ctx);
 }
@@ -195,6 +204,7 @@ static nb_status pull_back(nb_subspace *w, factor *f, const double *product, nb_
 nb_status nb_subspace_gradient(nb_subspace *w, double *gradient, nb_ctx *ctx)
 {
     size_t half = (size_t)w->d * (size_t)w->m;
+    /* S'Q_F */
     nb_gemm(NB_PLAIN, NB_PLAIN, w->n, w->m, w->k, 1, w->rows, w->n, w->f.q, w->k, 0, w->left, w->n);
     NB_TRY(ctx, pull_back(w, &w->f, w->right, NB_PLAIN, gradient, ctx));
     return pull_back(w, &w->b, w->left, NB_TRANSPOSED, gradient + half, ctx);
@@ -204,11 +214,12 @@ nb_status nb_subspace_error(nb_subspace *w, const double *points, double *error,
 {
     int n = w->n, m = w->m;
     double sum = 0;
-    NB_TRY(ctx, form(w, points, false, ctx));
+    NB_TRY(ctx, form_bases(w, points, false, ctx));
     for (int first = 0; first < w->k; first += STRIPE) {
         int count = w->k - first < STRIPE ? w->k - first : STRIPE;
         size_t size = (size_t)n * (size_t)count;
         memcpy(w->stripe, w->rows + (size_t)first * (size_t)n, size * sizeof *w->stripe);
+        /* S' - Q_B (Q_F'S Q_B)' Q_F' of the stripe's rows */
         nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, count, m, 1, w->core, m, w->f.q + first, w->k, 0, w->product, m);
         nb_gemm(NB_PLAIN, NB_PLAIN, n, count, m, -1, w->b.q, n, w->product, m, 1, w->stripe, n);
         sum += nb_sum_of_squares(size, w->stripe);

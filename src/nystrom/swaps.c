@@ -90,7 +90,7 @@ void nb_swap_factor(nb_swap_side *s, nb_swaps *w)
 }
 
 /* All that a turn needs, from the tokens and the other side's basis. */
-static void form(nb_swap_side *s, const nb_swap_side *other, nb_swaps *w)
+static void form_turn(nb_swap_side *s, const nb_swap_side *other, nb_swaps *w)
 {
     int n = w->n, m = w->m;
     nb_swap_factor(s, w);
@@ -217,7 +217,7 @@ double nb_swap_error2(const nb_swap_side *keys, const nb_swap_side *queries, nb_
 
 void nb_swap_turn(nb_swap_side *s, const nb_swap_side *other, nb_swaps *w, int *swaps)
 {
-    form(s, other, w);
+    form_turn(s, other, w);
     for (int j = 0; j < w->m; j++) {
         open_position(w, j);
         int c = best_token(s, w);

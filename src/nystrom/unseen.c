@@ -41,7 +41,7 @@ typedef struct {
 } unseen;
 
 /* Columns of Q_F (by rows) of some tokens. */
-static void take(const nb_projection *p, int count, const int *tokens, double *q)
+static void gather_rows(const nb_projection *p, int count, const int *tokens, double *q)
 {
     size_t m = (size_t)p->m;
     for (size_t i = 0; i < (size_t)count; i++) memcpy(q + i * m, p->q_f + (size_t)tokens[i] * m, m * sizeof *q);
@@ -59,7 +59,7 @@ static nb_status each_stripe(const unseen *u, stripe_fn *each, void *self, nb_ct
     for (int i = u->seen->seen; i < u->p->n && status == NB_OK; i += NB_STRIPE) {
         int count = u->p->n - i < NB_STRIPE ? u->p->n - i : NB_STRIPE;
         nb_mark mark = nb_ctx_mark(ctx);
-        take(u->p, count, u->seen->order + i, q);
+        gather_rows(u->p, count, u->seen->order + i, q);
         status = each(u, count, u->seen->order + i, q, self, ctx);
         nb_ctx_release(ctx, mark);
     }
@@ -120,7 +120,7 @@ static nb_status unseen_init(unseen *u, const nb_projection *p, const nb_seen *s
     NB_NEED(u->c, nb_alloc_raw(ctx, m * m));
     NB_NEED(u->vectors, nb_alloc_raw(ctx, m * m));
     NB_NEED(u->values, nb_alloc_raw(ctx, m));
-    take(p, seen->seen, seen->order, u->q);
+    gather_rows(p, seen->seen, seen->order, u->q);
     nb_projection_core(p, x, u->scratch, u->c, &(nb_sizes){.x = 0});
     u->of_s = norm * norm;
     u->of_seen = nb_sum(k, u->rows.squares);
@@ -207,7 +207,7 @@ static nb_status parts_by_basis(unseen *u, const double *x, nb_measures *out, nb
     NB_NEED(inner, nb_alloc_raw(ctx, 2 * square));
     c = inner + square;
     /* F_U = Q_U R_F, transposed */
-    take(p, left, u->seen->order + u->seen->seen, q);
+    gather_rows(p, left, u->seen->order + u->seen->seen, q);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, left, m, 1, p->r_f, m, q, m, 0, f, m);
     /* W: the left singular vectors of F_U that are more than rounding */
     NB_TRY(ctx, nb_singular_vectors(NB_ROWS, left, m, f, values, b.w, ctx));

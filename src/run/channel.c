@@ -5,35 +5,53 @@
 #include "base/builder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-enum { MAGIC = 0x6e797362 };
-
-enum { HEAD = offsetof(nb_message, bytes) };
-
-static void append(nb_packet *packet, const void *bytes, size_t count)
+static void move_message(void *self, nb_parcel *parcel)
 {
-    if (count > 0) memcpy(packet->bytes + packet->used, bytes, count);
+    nb_message *m = self;
+    nb_parcel_move(parcel, &m->number, sizeof m->number);
+    m->status = nb_parcel_text(parcel, m->status);
+    m->text = nb_parcel_text(parcel, m->text);
+    nb_parcel_move(parcel, &m->result_bytes, sizeof m->result_bytes);
+    m->result = nb_parcel_array(parcel, m->result, m->result_bytes, 1);
+}
+
+static void append(void *packet_, const void *bytes, size_t count)
+{
+    nb_packet *packet = packet_;
+    memcpy(packet->bytes + packet->used, bytes, count);
     packet->used += count;
 }
 
-bool nb_channel_tell(int fd, nb_packet *packet, const nb_told *told)
+bool nb_channel_flush(int fd, nb_packet *packet)
 {
-    size_t length = told->text ? strnlen(told->text, NB_MOST_REASON - 1) : 0;
-    nb_message head = {MAGIC, (int32_t)told->kind, told->number, (int32_t)told->result_bytes, (int32_t)length + 1, "",
-                       ""};
-    ssize_t sent;
-    if (told->status) strncpy(head.status, told->status, sizeof head.status - 1);
-    append(packet, &head, HEAD);
-    append(packet, told->result, told->result_bytes);
-    append(packet, told->text, length);
-    append(packet, "", 1);
-    if (told->kind == NB_HEARD_ROW && packet->used + sizeof(nb_message) <= sizeof packet->bytes) return true;
-    do sent = send(fd, packet->bytes, packet->used, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
+    ssize_t sent = 0;
+    while (packet->used > 0 && (sent = send(fd, packet->bytes, packet->used, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
+    }
     packet->used = 0;
     return sent >= 0;
+}
+
+static const char *cut_text(const char *text, char *room, size_t size)
+{
+    if (text) snprintf(room, size, "%s", text);
+    return text ? room : NULL;
+}
+
+bool nb_channel_send(int fd, nb_packet *packet, nb_message message)
+{
+    char status[16], text[NB_MOST_REASON];
+    const nb_frame frame = {(int)message.kind, &message, move_message};
+    message.status = cut_text(message.status, status, sizeof status);
+    message.text = cut_text(message.text, text, sizeof text);
+    size_t size = nb_frame_size(&frame);
+    bool fits = packet->used + size <= sizeof packet->bytes;
+    if (!fits && !nb_channel_flush(fd, packet)) return false;
+    nb_frame_send(&frame, size, append, packet);
+    return message.kind == NB_HEARD_ROW || nb_channel_flush(fd, packet);
 }
 
 /* Each told column ends with this; the reason comes last. */
@@ -69,11 +87,6 @@ nb_status nb_channel_split(const nb_column *columns, const char *text, nb_row *r
     return NB_OK;
 }
 
-const char *nb_message_text(const nb_message *m)
-{
-    return m->bytes + m->result_bytes;
-}
-
 /* Receives the next packet; NB_HEARD_NOTHING also if there is one. */
 static nb_heard receive(int fd, nb_packet *packet)
 {
@@ -87,21 +100,14 @@ static nb_heard receive(int fd, nb_packet *packet)
     return NB_HEARD_NOTHING;
 }
 
-nb_heard nb_channel_hear(int fd, nb_packet *packet, nb_message *m)
+nb_status nb_channel_read(int fd, nb_packet *packet, nb_message *m, nb_ctx *ctx)
 {
-    nb_heard heard = packet->first == packet->used ? receive(fd, packet) : NB_HEARD_NOTHING;
-    size_t left = packet->used - packet->first;
-    if (heard != NB_HEARD_NOTHING || left == 0) return heard;
-    if (left < HEAD) return NB_HEARD_NONSENSE;
-    memcpy(m, packet->bytes + packet->first, HEAD);
-    if (m->magic != MAGIC || m->kind < 0 || m->kind >= NB_HEARD_NONSENSE || m->result_bytes < 0 ||
-        m->result_bytes > NB_MOST_ROW || m->text_bytes < 1 || m->text_bytes > NB_MOST_REASON ||
-        !memchr(m->status, '\0', sizeof m->status))
-        return NB_HEARD_NONSENSE;
-    size_t bytes = (size_t)m->result_bytes + (size_t)m->text_bytes;
-    if (bytes > left - HEAD) return NB_HEARD_NONSENSE;
-    memcpy(m->bytes, packet->bytes + packet->first + HEAD, bytes);
-    packet->first += HEAD + bytes;
-    return strnlen(nb_message_text(m), (size_t)m->text_bytes) + 1 == (size_t)m->text_bytes ? (nb_heard)m->kind
-                                                                                           : NB_HEARD_NONSENSE;
+    size_t size;
+    nb_frame frame = {.self = m, .move = move_message};
+    *m = (nb_message){.kind = packet->first == packet->used ? receive(fd, packet) : NB_HEARD_NOTHING};
+    if (m->kind != NB_HEARD_NOTHING || packet->first == packet->used) return NB_OK;
+    NB_TRY(ctx, nb_frame_read(&frame, packet->bytes + packet->first, packet->used - packet->first, &size, ctx));
+    packet->first += size;
+    m->kind = size > 0 && frame.kind >= 0 && frame.kind < NB_HEARD_NONSENSE ? (nb_heard)frame.kind : NB_HEARD_NONSENSE;
+    return NB_OK;
 }

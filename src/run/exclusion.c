@@ -64,7 +64,7 @@ nb_status nb_exclusion_init(nb_exclusion *x, const nb_config *config, int blocks
     return NB_OK;
 }
 
-static nb_status find(nb_exclusion *x, int key, int value, const uint64_t **bits)
+static nb_status find_bits(nb_exclusion *x, int key, int value, const uint64_t **bits)
 {
     while (value >= x->room[key]) NB_GROW(x->ctx, x->with_value[key], x->room[key], x->room[key]);
     uint64_t **place = &x->with_value[key][value];
@@ -102,7 +102,7 @@ nb_status nb_exclusion_match(nb_exclusion *x, const nb_planned_scene *scene, con
     memset(x->row, 0xff, (size_t)x->words * sizeof *x->row);
     for (int k = 0; k < x->key_count; k++) {
         NB_TRY(x->ctx, value_of(x, x->keys[k], scene, method, trial, &value));
-        NB_TRY(x->ctx, find(x, x->keys[k], value, &bits));
+        NB_TRY(x->ctx, find_bits(x, x->keys[k], value, &bits));
         for (int w = 0; w < x->words; w++) x->row[w] &= bits[w];
     }
     return NB_OK;

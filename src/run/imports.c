@@ -2,6 +2,7 @@
 /* imports.c - see imports.h */
 #include "run/imports.h"
 
+#include "base/builder.h"
 #include "base/files.h"
 
 #include <string.h>
@@ -37,14 +38,16 @@ static nb_status add_package(nb_texts *files, const char *folder, bool *found, n
 /* Adds the files of `name`, such as a.b, whose first part is looked for in that folder. */
 static nb_status add_module(nb_texts *files, const char *folder, const char *name, nb_ctx *ctx)
 {
-    const char *path, *place = folder;
+    const char *path;
+    nb_string place = NB_NO_TEXT;
     int number;
+    NB_TRY(ctx, nb_append(&place, ctx, "%s", folder));
     for (size_t length; (length = strcspn(name, NAME_ENDS)) > 0; name += length + 1) {
         bool found;
-        NB_NEED(path, nb_format(ctx, "%s%.*s.py", place, (int)length, name));
+        NB_NEED(path, nb_format(ctx, "%s%.*s.py", place.text, (int)length, name));
         if (nb_is_file(path)) return nb_texts_number(files, path, &number);
-        NB_NEED(place, nb_format(ctx, "%s%.*s/", place, (int)length, name));
-        NB_TRY(ctx, add_package(files, place, &found, ctx));
+        NB_TRY(ctx, nb_append(&place, ctx, "%.*s/", (int)length, name));
+        NB_TRY(ctx, add_package(files, place.text, &found, ctx));
         if (!found || name[length] != '.') break;
     }
     return NB_OK;
@@ -65,10 +68,12 @@ static nb_status add_list(nb_texts *files, const char *folder, const char *names
 static nb_status add_source(nb_texts *files, const char *folder, const char *own, const char *name, nb_ctx *ctx)
 {
     bool found;
+    nb_string place = NB_NO_TEXT;
     if (*name != '.') return add_module(files, folder, name, ctx);
-    for (name++; *name == '.'; name++) NB_NEED(own, nb_format(ctx, "%s../", own));
-    if (!strchr(NAME_ENDS, *name)) return add_module(files, own, name, ctx);
-    return add_package(files, own, &found, ctx);
+    NB_TRY(ctx, nb_append(&place, ctx, "%s", own));
+    for (name++; *name == '.'; name++) NB_TRY(ctx, nb_append(&place, ctx, "../"));
+    if (!strchr(NAME_ENDS, *name)) return add_module(files, place.text, name, ctx);
+    return add_package(files, place.text, &found, ctx);
 }
 
 static const char *behind(const char *line, const char *keyword)
@@ -79,7 +84,7 @@ static const char *behind(const char *line, const char *keyword)
     return blanks > 0 ? line + length + blanks : NULL;
 }
 
-static nb_status scan(nb_texts *files, const char *folder, const char *path, nb_ctx *ctx)
+static nb_status scan_file(nb_texts *files, const char *folder, const char *path, nb_ctx *ctx)
 {
     const char *line, *own, *rest;
     NB_TRY(ctx, folder_of(path, &own, ctx));
@@ -100,6 +105,6 @@ nb_status nb_imports_find(nb_texts *files, const char *script, nb_ctx *ctx)
     int number;
     NB_TRY(ctx, folder_of(script, &folder, ctx));
     NB_TRY(ctx, nb_texts_number(files, script, &number));
-    for (int i = 0; i < files->count; i++) NB_TRY(ctx, scan(files, folder, files->items[i], ctx));
+    for (int i = 0; i < files->count; i++) NB_TRY(ctx, scan_file(files, folder, files->items[i], ctx));
     return NB_OK;
 }

@@ -12,6 +12,7 @@
 #include "components/plugin.h"
 #include "run/exclusion.h"
 #include "run/inputs.h"
+#include "run/run_study.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -139,7 +140,7 @@ static nb_planned_scene scene_of(const nb_config *c, const key *k)
     for (int axis = 0; c->study->axes[axis].key; axis++)
         if (c->study->axes[axis].scene) s.value[axis] = nb_config_value(c, axis, k->at[axis]);
     nb_plugin_call(&c->study->component, "prepare_scene");
-    if (c->study->prepare_scene) c->study->prepare_scene(c, &s);
+    if (nb_run_study_of(c->study)->prepare_scene) nb_run_study_of(c->study)->prepare_scene(c, &s);
     nb_plugin_return(&c->study->component);
     return s;
 }
@@ -220,9 +221,9 @@ static nb_status plan_scenes(planning *p, nb_ctx *ctx)
 static const char *settle_method(const nb_config *c, key *k, nb_method *method)
 {
     *method = (nb_method){{0}};
-    if (c->study->settle) {
+    if (nb_run_study_of(c->study)->settle) {
         nb_plugin_call(&c->study->component, "settle");
-        const char *why = c->study->settle(c, k->at, method);
+        const char *why = nb_run_study_of(c->study)->settle(c, k->at, method);
         nb_plugin_return(&c->study->component);
         return why;
     }
@@ -286,10 +287,11 @@ static int first_under(const planning *p, int scene, int method)
 static void add_trials(planning *p, int block, int scene, int method)
 {
     const nb_study *study = p->config->study;
+    bool (*is_random)(const nb_plan *, const nb_planned_scene *, const nb_method *) = nb_run_study_of(study)->random;
     const nb_planned_scene *s = &p->plan->scenes[scene];
     method = first_under(p, scene, method);
     nb_plugin_call(&study->component, "random");
-    bool random = s->random || (study->random && study->random(p->plan, s, &p->plan->methods[method]));
+    bool random = s->random || (is_random && is_random(p->plan, s, &p->plan->methods[method]));
     nb_plugin_return(&study->component);
     int trials = random ? p->blocks[block].trials : 1;
     for (int t = 0; t < trials && p->rows; t++)
@@ -448,6 +450,6 @@ nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx)
     drop_scenes(plan);
     NB_TRY(ctx, drop_methods(&p));
     nb_ctx_release(p.ctx, 0);
-    if (config->study->prepare) NB_TRY(ctx, config->study->prepare(plan, ctx));
+    if (nb_run_study_of(config->study)->prepare) NB_TRY(ctx, nb_run_study_of(config->study)->prepare(plan, ctx));
     return nb_inputs_find(plan, &plan->inputs, ctx);
 }

@@ -30,7 +30,7 @@ nb_status nb_program_text(const nb_program *program, const char **text, nb_ctx *
     return NB_OK;
 }
 
-nb_status nb_program_beside(const nb_program *program, const nb_program *other, const char **text, nb_ctx *ctx)
+nb_status nb_program_text_against(const nb_program *program, const nb_program *other, const char **text, nb_ctx *ctx)
 {
     if (!is_rebuilt(program, other)) return nb_program_text(program, text, ctx);
     NB_NEED(*text, nb_format(ctx, "executable %.*s (build %s; %s)", NB_DIGEST_SHOWN, program->executable,
@@ -41,8 +41,8 @@ nb_status nb_program_beside(const nb_program *program, const nb_program *other, 
 nb_status nb_program_change(const nb_program *then, const nb_program *now, const char **text, nb_ctx *ctx)
 {
     const char *was, *is;
-    NB_TRY(ctx, nb_program_beside(then, now, &was, ctx));
-    NB_TRY(ctx, nb_program_beside(now, then, &is, ctx));
+    NB_TRY(ctx, nb_program_text_against(then, now, &was, ctx));
+    NB_TRY(ctx, nb_program_text_against(now, then, &is, ctx));
     if (is_rebuilt(then, now))
         NB_NEED(*text, nb_format(ctx, "by %s; the program has been rebuilt since, this is %s", was, is));
     else

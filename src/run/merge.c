@@ -46,7 +46,7 @@ static bool is_failure(const nb_row *row)
     return !nb_row_is_well(row) && strcmp(row->status, "diverged") != 0;
 }
 
-static void take(nb_merge *merge, int index, const nb_row *row, const nb_manifest *by)
+static void choose_row(nb_merge *merge, int index, const nb_row *row, const nb_manifest *by)
 {
     merge->from[index] = merge->count + 1;
     merge->rows[index] = row;
@@ -57,7 +57,7 @@ static nb_status add_row(nb_merge *merge, int index, const char *name, bool yiel
                          const nb_manifest *by, nb_ctx *ctx)
 {
     if (!merge->from[index]) {
-        take(merge, index, row, by);
+        choose_row(merge, index, row, by);
         return NB_OK;
     }
     const nb_column *c = difference(merge->plan->config->study->columns, merge->rows[index], row);
@@ -65,7 +65,7 @@ static nb_status add_row(nb_merge *merge, int index, const char *name, bool yiel
     if (yields && is_failure(row)) {
         merge->replaced++;
     } else if (yields && is_failure(merge->rows[index])) {
-        take(merge, index, row, by);
+        choose_row(merge, index, row, by);
         merge->kept++;
     } else {
         return note_conflict(merge, c, index, name, row, ctx);

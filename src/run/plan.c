@@ -5,6 +5,7 @@
 #include "base/builder.h"
 #include "calls/heads.h"
 #include "components/plugin.h"
+#include "run/run_study.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,9 +13,10 @@
 int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method)
 {
     const nb_axis *a = &config->study->axes[axis];
-    if (a->resolved && config->study->value_under) {
+    const nb_run_study *study = nb_run_study_of(config->study);
+    if (a->resolved && study->value_under) {
         nb_plugin_call(&config->study->component, "value_under");
-        int value = config->study->value_under(config, axis, scene, method);
+        int value = study->value_under(config, axis, scene, method);
         nb_plugin_return(&config->study->component);
         return value;
     }
@@ -60,7 +62,7 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
     for (int i = 0; i < plan->setting_count; i++)
         *(const char **)(row + plan->setting_columns[i]->offset) = plan->setting_texts[i];
     nb_plugin_call(&c->study->component, "fill_row");
-    if (c->study->fill_row) c->study->fill_row(plan, s, method, row);
+    if (nb_run_study_of(c->study)->fill_row) nb_run_study_of(c->study)->fill_row(plan, s, method, row);
     nb_plugin_return(&c->study->component);
 }
 

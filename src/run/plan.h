@@ -7,7 +7,7 @@
 #include "config/config.h"
 
 /* One head, or one layer of heads (nb_study.layers), under one value of each scene axis; the trials may share it. */
-struct nb_planned_scene {
+typedef struct nb_planned_scene {
     const nb_choice *problem;
     const nb_problem_shape *shape; /* of the problem */
     int head, n, d;                /* head: the first of a layer */
@@ -15,11 +15,11 @@ struct nb_planned_scene {
     bool random, causal;
     int value[NB_MOST_AXES]; /* by axis marked `scene` */
     const char *refusal;     /* why it is impossible and its rows are skipped; NULL: it is possible */
-};
+} nb_planned_scene;
 
-struct nb_method {
+typedef struct nb_method {
     int value[NB_MOST_AXES]; /* by axis not marked `scene` */
-};
+} nb_method;
 
 typedef struct {
     int scene, trial, method;
@@ -29,7 +29,7 @@ enum { NB_MOST_SETTINGS = 16 };
 
 typedef struct nb_inputs nb_inputs; /* inputs.h */
 
-struct nb_plan {
+typedef struct nb_plan {
     const nb_config *config;
     int scene_count, method_count, row_count;
     nb_planned_scene *scenes;
@@ -43,7 +43,7 @@ struct nb_plan {
     int setting_count;                           /* settings that rows show */
     const nb_column *setting_columns[NB_MOST_SETTINGS];
     const char *setting_texts[NB_MOST_SETTINGS];
-};
+} nb_plan;
 
 /* Returns the value of an axis that rows of this scene and method show. */
 int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
@@ -86,9 +86,9 @@ nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
  * if a scene is larger than the machine's memory. */
 nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx);
 
-struct nb_unit {
+typedef struct nb_unit {
     int first, end; /* rows of the plan */
-};
+} nb_unit;
 
 /* Lists the units that have pending rows (NULL: all are), in the plan's order. */
 nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **units, int *count, nb_ctx *ctx);

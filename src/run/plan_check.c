@@ -3,6 +3,7 @@
 #include "run/plan.h"
 
 #include "calls/early.h"
+#include "run/run_study.h"
 
 #include <math.h>
 
@@ -48,11 +49,12 @@ static nb_status check_head(void *self, nb_ctx *ctx)
 nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
 {
     gsl_rng *rng;
+    const nb_run_study *study = nb_run_study_of(plan->config->study);
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     for (int i = 0; i < plan->scene_count; i++) {
         const nb_planned_scene *s = &plan->scenes[i];
         if (s->refusal) continue;
-        if (plan->config->study->check_scene) NB_TRY(ctx, plan->config->study->check_scene(plan, s, ctx));
+        if (study->check_scene) NB_TRY(ctx, study->check_scene(plan, s, ctx));
         if (s->random || ((const nb_problem *)s->problem->component)->checked_later || seen_before(plan, i)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         look l = {plan, i, rng};

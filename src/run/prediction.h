@@ -10,26 +10,41 @@
 /* The range reaches from the likely time over this factor to the likely time times it. */
 #define NB_PREDICTION_MARGIN 1.4
 
-struct nb_cost {
-    double seconds; /* seconds of one worker with one BLAS thread on the reference machine */
-    double fixed_s; /* part of `seconds` that is the same on every machine, such as a time that the config gives */
-    double bytes;   /* peak memory of the process */
-};
+typedef struct nb_cost {
+    double multiplications; /* as many of a large product of matrices as take the same time: what is slower counts for
+                               more of them */
+    double given_s;         /* seconds beside them that are the same everywhere, such as a time that the config gives */
+    double bytes;           /* peak memory of the process */
+} nb_cost;
+
+/* What the exponential of an entry and its sums count. */
+#define NB_EXPONENTIAL 38
+
+/* Multiplications a second of one worker on a usual machine, for what must be the same on all: where shards are cut. */
+#define NB_USUAL_RATE 12.5e9
 
 /* Predicts the cost of the unit's pending rows (NULL: of all), from the plan alone: the same everywhere, so that shards
  * agree without exchanging anything. */
 nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
+/* Returns the seconds of one worker that does so many multiplications a second. */
+double nb_cost_s(const nb_cost *cost, double rate);
+
 typedef struct {
-    double slowness; /* seconds here for one second on the reference machine */
-    double load;     /* load by other programs; 0: none */
+    double rate; /* multiplications a second of one worker */
+    bool kept;   /* the rate of earlier rows; else of a product just measured */
+    double load; /* load by other programs; 0: none */
     int cpus;
 } nb_machine_speed;
 
 /* Measures how fast this machine is, from a small product and some exponentials, in a tenth of a second. CPU time is
  * used if the process did not wait, and the shortest of several tries, since other programs can make a try longer by
- * any factor. The reference machine is one CPU of an AMD EPYC (Zen 3). */
+ * any factor. */
 nb_status nb_measure_machine(nb_machine_speed *machine, nb_ctx *ctx);
+
+/* The same from the rate that the store keeps of rows measured by this machine's kind of CPU, if it does. `store` NULL:
+ * there is none. */
+nb_status nb_find_machine(nb_store *store, nb_machine_speed *machine, nb_ctx *ctx);
 
 typedef struct {
     int unit_count;
@@ -37,6 +52,7 @@ typedef struct {
     double *unit_s;       /* likely seconds of one worker for each */
     double *unit_bytes;   /* memory of each, the largest first */
     double total_s;       /* sum over all units */
+    nb_cost total;        /* the same as work; without bytes */
     double wall_s;        /* with `workers`, each taking the next unit when it is free */
     double low_s, high_s; /* range around wall_s: on an idle machine, and under the present load */
     double bytes;         /* of the largest unit */
@@ -54,8 +70,12 @@ typedef struct { /* the last run's prediction for the rows that it measured */
     double taken_s;
 } nb_past_prediction;
 
-/* Store and read what was predicted and what it took. */
-nb_status nb_prediction_keep(nb_past_prediction past, nb_store *store, nb_ctx *ctx);
+/* Stores what was predicted and what it took, of a share of the work, and the rate of its rows, unless they took too
+ * short to tell. */
+nb_status nb_prediction_keep(const nb_predicted *predicted, double share, double taken_s, nb_store *store, nb_ctx *ctx);
+/* Returns the multiplications a second of one worker in a share of what was predicted; NaN if that was mostly not
+ * multiplications, but time that was given. */
+double nb_rate_of(const nb_predicted *predicted, double share, double taken_s);
 nb_status nb_prediction_past(nb_store *store, nb_past_prediction *past, nb_ctx *ctx);
 
 #endif

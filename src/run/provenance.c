@@ -31,15 +31,6 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-static void read_cpu_name(char name[256])
-{
-    char line[512];
-    FILE *in = fopen("/proc/cpuinfo", "r");
-    strcpy(name, "unknown");
-    while (in && fgets(line, sizeof line, in) && sscanf(line, "model name%*[ \t:]%255[^\n]", name) != 1) continue;
-    if (in) fclose(in);
-}
-
 /* JSON is UTF-8. Names of files need not be; then bytes that are not ASCII become '?'. */
 static json_t *text_of(const char *text)
 {
@@ -79,7 +70,7 @@ static int add_machine(json_t *facts)
     struct utsname system;
     struct sysinfo memory;
     char text[256];
-    read_cpu_name(text);
+    nb_cpu_name(text);
     int failed = add_text(facts, "cpu", text);
     failed |= json_object_set_new(facts, "cpus_usable", json_integer(nb_usable_cpus()));
     if (sysinfo(&memory) == 0)

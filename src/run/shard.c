@@ -10,12 +10,12 @@
 #include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
 
-nb_status nb_shard_parse(const char *text, nb_shard *shard, nb_ctx *ctx)
+nb_status nb_shard_parse(const char *text, const char *source, nb_shard *shard, nb_ctx *ctx)
 {
     long long index, count;
     const char *slash = nb_integer_at(text, 1, NB_MOST_SHARDS, &index);
     NB_REQUIRE(ctx, slash && *slash == '/' && nb_parse_integer(slash + 1, index, NB_MOST_SHARDS, &count), NB_EINVAL,
-               "--shard '%s': expected I/N, whole numbers with 1 <= I <= N <= %d", text, NB_MOST_SHARDS);
+               "%s '%s': expected I/N, whole numbers with 1 <= I <= N <= %d", source, text, NB_MOST_SHARDS);
     *shard = (nb_shard){(int)index, (int)count};
     return NB_OK;
 }
@@ -33,12 +33,16 @@ static int compare(const void *a, const void *b)
     return (x->rows.first > y->rows.first) - (x->rows.first < y->rows.first);
 }
 
-static nb_status find_jobs(const nb_plan *plan, job **jobs, int *count, nb_ctx *ctx)
+/* The units in descending order of their time at that rate. */
+static nb_status find_jobs(const nb_plan *plan, double rate, job **jobs, int *count, nb_ctx *ctx)
 {
     nb_unit *units;
     NB_TRY(ctx, nb_units_find(plan, NULL, &units, count, ctx));
     NB_NEED(*jobs, nb_alloc(ctx, (size_t)*count, sizeof **jobs));
-    for (int i = 0; i < *count; i++) (*jobs)[i] = (job){units[i], nb_cost_of(plan, &units[i], NULL).seconds};
+    for (int i = 0; i < *count; i++) {
+        nb_cost cost = nb_cost_of(plan, &units[i], NULL);
+        (*jobs)[i] = (job){units[i], nb_cost_s(&cost, rate)};
+    }
     qsort(*jobs, (size_t)*count, sizeof **jobs, compare);
     return NB_OK;
 }
@@ -50,7 +54,7 @@ nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx
     int job_count;
     NB_NEED(*of, nb_alloc(ctx, (size_t)plan->row_count, sizeof **of));
     NB_NEED(seconds, nb_alloc_reals(ctx, (size_t)count, 1));
-    NB_TRY(ctx, find_jobs(plan, &jobs, &job_count, ctx));
+    NB_TRY(ctx, find_jobs(plan, NB_USUAL_RATE, &jobs, &job_count, ctx));
     for (int j = 0; j < job_count; j++) {
         size_t least = gsl_stats_min_index(seconds, 1, (size_t)count);
         seconds[least] += jobs[j].seconds;
@@ -59,12 +63,12 @@ nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx
     return NB_OK;
 }
 
-nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double **seconds, nb_ctx *ctx)
+nb_status nb_shards_seconds(const nb_plan *plan, const int *of, int count, double rate, double **seconds, nb_ctx *ctx)
 {
     job *jobs;
     int job_count;
     NB_NEED(*seconds, nb_alloc_reals(ctx, (size_t)count + 1, 1));
-    NB_TRY(ctx, find_jobs(plan, &jobs, &job_count, ctx));
+    NB_TRY(ctx, find_jobs(plan, rate, &jobs, &job_count, ctx));
     for (int j = 0; j < job_count; j++) (*seconds)[of[jobs[j].rows.first]] += jobs[j].seconds;
     return NB_OK;
 }

@@ -25,7 +25,7 @@ bool nb_program_same(const nb_program *a, const nb_program *b);
 const char *nb_program_difference(const nb_program *a, const nb_program *b);
 /* Names a program: by its build, or, beside another one of the same build, by its executable. */
 nb_status nb_program_text(const nb_program *program, const char **text, nb_ctx *ctx);
-nb_status nb_program_beside(const nb_program *program, const nb_program *other, const char **text, nb_ctx *ctx);
+nb_status nb_program_text_against(const nb_program *program, const nb_program *other, const char **text, nb_ctx *ctx);
 /* Describes how rows were measured that this program would measure otherwise, and what this program is. */
 nb_status nb_program_change(const nb_program *then, const nb_program *now, const char **text, nb_ctx *ctx);
 
@@ -131,6 +131,9 @@ nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests,
 
 /* Lists the manifests' numbers for the rows of nb_store_rows, in their order; 0: planned. */
 nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx);
+
+/* Finds whether several calls of programs may have measured the rows, without reading these. */
+nb_status nb_store_is_shared(nb_store *store, bool *shared, nb_ctx *ctx);
 
 /* Lists the programs that have measured rows of the plan, oldest first, each with one of its manifests. */
 nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx);

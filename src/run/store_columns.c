@@ -9,18 +9,13 @@
 /* Finds the columns that its rows do not have, apart from their identity. */
 static nb_status find_missing(nb_store *store, const nb_column ***columns, int *count, nb_ctx *ctx)
 {
-    sqlite3_stmt *s;
-    int code = SQLITE_OK;
     *count = 0;
     NB_NEED(*columns, nb_alloc(ctx, (size_t)nb_column_count(store->study->columns), sizeof **columns));
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT 1 FROM pragma_table_info('results', 'main') WHERE name = ?1", &s, ctx));
     for (const nb_column *c = store->study->columns; c->name; c++) {
         if (c->identity) continue;
-        sqlite3_bind_text(s, 1, c->name, -1, SQLITE_STATIC);
-        code = sqlite3_step(s);
-        sqlite3_reset(s);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) return nb_store_fail(store, "reading its columns", ctx);
-        if (code == SQLITE_DONE) (*columns)[(*count)++] = c;
+        int code = sqlite3_table_column_metadata(store->db, "main", "results", c->name, NULL, NULL, NULL, NULL, NULL);
+        if (code != SQLITE_OK && code != SQLITE_ERROR) return nb_store_fail(store, "reading its columns", ctx);
+        if (code == SQLITE_ERROR) (*columns)[(*count)++] = c; /* there is none */
     }
     return NB_OK;
 }

@@ -47,6 +47,14 @@ nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manife
         count, manifests, ctx);
 }
 
+nb_status nb_store_is_shared(nb_store *store, bool *shared, nb_ctx *ctx)
+{
+    int count;
+    NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM manifests", "counting manifests", &count, ctx));
+    *shared = count > 1;
+    return NB_OK;
+}
+
 nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx)
 {
     return read_manifests(

@@ -93,8 +93,8 @@ static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
 
 /* Refuses to measure rows beside those of another build; warns where none is left to measure, since those that are
  * shown may be of older code. */
-static nb_status tell_others(nb_store *store, const nb_program *program, bool refuse, int count, const nb_signed *by,
-                             nb_ctx *ctx)
+static nb_status report_other_builds(nb_store *store, const nb_program *program, bool refuse, int count,
+                                     const nb_signed *by, nb_ctx *ctx)
 {
     for (int i = 0; i < count; i++) {
         const char *change;
@@ -184,7 +184,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     *pending_count = nb_terms_take_only(terms, plan, *pending);
     for (int i = 0; !terms->only && terms->retry[i]; i++)
         NB_TRY(ctx, plan_again(store, terms->retry[i], ctx)); /* else the others would lose theirs */
-    if (!terms->mixed) NB_TRY(ctx, tell_others(store, terms->program, *pending_count > 0, count, by, ctx));
+    if (!terms->mixed) NB_TRY(ctx, report_other_builds(store, terms->program, *pending_count > 0, count, by, ctx));
     NB_TRY(ctx, nb_store_execute(store,
                                  "DROP TABLE planned; UPDATE results SET manifest = NULL "
                                  "WHERE status = 'planned' AND manifest IS NOT NULL",

@@ -19,6 +19,7 @@
 #include "components/plugin.h"
 #include "linalg/blas.h"
 #include "run/prediction.h"
+#include "run/run_study.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,7 +34,7 @@ static void kill_all(nb_pool *p)
 
 /* Signals come only here and while the pool waits, so that none is missed between the look and the wait. What killed
  * workers had completed is still heard. */
-static void look_for_stop(nb_pool *p)
+static void check_stop(nb_pool *p)
 {
     sigprocmask(SIG_SETMASK, &p->signals, NULL); /* ppoll lets none in where messages are there already */
     sigprocmask(SIG_SETMASK, &p->blocked, NULL);
@@ -44,14 +45,14 @@ static void look_for_stop(nb_pool *p)
 }
 
 /* Handles what has come from a worker. */
-static nb_status listen_to(nb_pool *p, nb_worker *w)
+static nb_status read_messages(nb_pool *p, nb_worker *w)
 {
     if (w->state == NB_LEAVING) return nb_worker_actions[w->state][NB_HEARD_END](p, w);
     while (w->state == NB_BUSY || w->state == NB_READY) {
-        nb_heard heard = nb_channel_hear(w->fd, &w->inbox, &p->heard);
-        if (heard == NB_HEARD_NOTHING) break;
-        if (heard != NB_HEARD_ROW) look_for_stop(p); /* before the next job is handed out */
-        NB_TRY(p->ctx, nb_worker_actions[w->state][heard](p, w));
+        NB_TRY(p->ctx, nb_channel_read(w->fd, &w->inbox, &p->heard, w->mail));
+        if (p->heard.kind == NB_HEARD_NOTHING) break;
+        if (p->heard.kind != NB_HEARD_ROW) check_stop(p); /* before the next job is handed out */
+        NB_TRY(p->ctx, nb_worker_actions[w->state][p->heard.kind](p, w));
     }
     return NB_OK;
 }
@@ -88,13 +89,13 @@ static nb_status end_late(nb_pool *p)
 
 static nb_status fill_empty_places(nb_pool *p)
 {
-    look_for_stop(p);
+    check_stop(p);
     for (int i = 0; i < p->worker_count; i++)
         if (p->workers[i].state == NB_ABSENT) NB_TRY(p->ctx, nb_worker_hand_out(p, &p->workers[i]));
     return NB_OK;
 }
 
-static void tell_watch(nb_pool *p)
+static void call_watch(nb_pool *p)
 {
     double now_s = nb_clock_s();
     if (!p->sink->watch || now_s < p->watch_at_s) return;
@@ -133,8 +134,8 @@ static nb_status serve(nb_pool *p, bool *alive)
                strerror(errno));
     if (nb_note_wait(begun_s, wait_s)) p->resumed_s = nb_clock_s();
     for (int i = 0; i < p->worker_count && ready > 0; i++)
-        if (p->polled[i].revents) NB_TRY(p->ctx, listen_to(p, &p->workers[i]));
-    tell_watch(p);
+        if (p->polled[i].revents) NB_TRY(p->ctx, read_messages(p, &p->workers[i]));
+    call_watch(p);
     if (ready >= 0 && !p->stopping) NB_TRY(p->ctx, end_late(p));
     return nb_clock_s() >= p->keep_at_s ? keep_now(p) : NB_OK;
 }
@@ -202,7 +203,7 @@ static nb_status run_here(const nb_plan *plan, const bool *pending, int blas_thr
     NB_TRY(ctx, nb_blas_set_threads(blas_threads, ctx));
     if (sink->meanwhile) NB_TRY(ctx, sink->meanwhile(sink->self, ctx));
     for (int scene = 0; scene < plan->scene_count && !sink->stop(sink->self); scene++)
-        NB_TRY(ctx, plan->config->study->run(plan, scene, pending, sink, ctx));
+        NB_TRY(ctx, nb_run_study_of(plan->config->study)->run(plan, scene, pending, sink, ctx));
     return NB_OK;
 }
 
@@ -226,7 +227,7 @@ nb_status nb_run_plan(const nb_plan *plan, const bool *pending, nb_workers worke
 
 nb_status nb_workers_fit(const nb_plan *plan, const bool *pending, nb_workers *workers, nb_ctx *ctx)
 {
-    const nb_machine_speed any = {.slowness = 1, .cpus = 1};
+    const nb_machine_speed any = {.rate = NB_USUAL_RATE, .cpus = 1};
     nb_predicted p;
     const char *scene;
     int jobs = 0;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/server.h"
 #include "linalg/blas.h"
+#include "run/run_study.h"
 #include "run/sink.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ typedef struct {
     const nb_plan *plan;
     nb_ctx *ctx;
     nb_worker_page *page;
-    nb_packet told;
+    nb_packet outbox;
+    double sent_s; /* when rows that waited were sent last */
 } child;
 
 /* The time is written first: a new time with an old position does no harm. */
@@ -58,9 +60,9 @@ nb_doing nb_worker_doing(const nb_worker *w)
 }
 
 /* Ends the worker if its parent is gone: nothing is left to do. */
-static void tell(child *c, nb_told told)
+static void send_message(child *c, nb_message message)
 {
-    if (!nb_channel_tell(CHANNEL, &c->told, &told)) _exit(EXIT_FAILURE);
+    if (!nb_channel_send(CHANNEL, &c->outbox, message)) _exit(EXIT_FAILURE);
 }
 
 /* Ends a worker in which an allocation has failed: what it computes next may fail for want of memory that the culprit
@@ -69,37 +71,49 @@ static void end_if_unfit(child *c)
 {
     const char *what = nb_ctx_exhausted(c->ctx);
     if (!what) return;
-    tell(c, (nb_told){.kind = NB_HEARD_ERROR, .number = NB_ENOMEM, .text = what});
+    send_message(c, (nb_message){.kind = NB_HEARD_ERROR, .number = NB_ENOMEM, .text = what});
     _exit(EXIT_SUCCESS);
+}
+
+/* Before what may take long: an interrupt then loses no row that is measured. Not so often that it costs time. */
+static void send_waiting_rows(child *c)
+{
+    const double every_s = 0.01;
+    double now_s = nb_clock_s();
+    if (c->outbox.used == 0 || now_s < c->sent_s + every_s) return;
+    c->sent_s = now_s;
+    if (!nb_channel_flush(CHANNEL, &c->outbox)) _exit(EXIT_FAILURE);
 }
 
 static void note_position(void *self, int phase, int first, int end)
 {
     child *c = self;
     end_if_unfit(c);
+    send_waiting_rows(c);
     nb_worker_note(c->page, phase, first, end);
 }
 
-static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
+static nb_status send_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
     child *c = self;
     const nb_study *study = c->plan->config->study;
+    char result[NB_MOST_ROW];
     const char *text;
     end_if_unfit(c);
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_channel_join(study->columns, row, &text, ctx));
-    tell(c, (nb_told){NB_HEARD_ROW, index, row->status, text, (const char *)row + study->result_offset,
-                      study->result_size});
+    memcpy(result, (const char *)row + study->result_offset, study->result_size);
+    send_message(c, (nb_message){NB_HEARD_ROW, index, row->status, text, result, study->result_size});
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 
-static nb_status tell_instance(void *self, nb_ctx *ctx)
+static nb_status send_instance(void *self, nb_ctx *ctx)
 {
     child *c = self;
     (void)ctx;
     end_if_unfit(c);
-    tell(c, (nb_told){.kind = NB_HEARD_INSTANCE});
+    send_message(c, (nb_message){.kind = NB_HEARD_INSTANCE});
     return NB_OK;
 }
 
@@ -107,12 +121,13 @@ static nb_status run_job(child *c)
 {
     const nb_sink sink = {.self = c,
                           .begin = nb_sink_ignore,
-                          .row = tell_row,
-                          .end = tell_instance,
+                          .row = send_row,
+                          .end = send_instance,
                           .stop = nb_sink_never_stop,
                           .at = note_position};
     const bool *first = memchr(c->page->job, true, (size_t)c->plan->row_count * sizeof *c->page->job);
-    return c->plan->config->study->run(c->plan, c->plan->rows[first - c->page->job].scene, c->page->job, &sink, c->ctx);
+    return nb_run_study_of(c->plan->config->study)
+        ->run(c->plan, c->plan->rows[first - c->page->job].scene, c->page->job, &sink, c->ctx);
 }
 
 /* No dump of its memory when it crashes; and no more memory than it has inherited and its share, so that what grows
@@ -146,7 +161,7 @@ static bool await_job(void)
     return count > 0;
 }
 
-static nb_status work(child *c, const nb_workers *how)
+static nb_status do_jobs(child *c, const nb_workers *how)
 {
     NB_TRY(c->ctx, nb_blas_set_threads(how->blas_threads, c->ctx));
     NB_TRY(c->ctx, nb_blas_warm_up(c->ctx)); /* before its memory is limited */
@@ -154,7 +169,7 @@ static nb_status work(child *c, const nb_workers *how)
     do {
         NB_TRY(c->ctx, run_job(c));
         end_if_unfit(c);
-        tell(c, (nb_told){.kind = NB_HEARD_JOB});
+        send_message(c, (nb_message){.kind = NB_HEARD_JOB});
     } while (await_job());
     return NB_OK;
 }
@@ -183,9 +198,9 @@ _Noreturn void nb_worker_live(const nb_pool *p, const nb_worker *w, int fd)
     signal(SIGPIPE, SIG_IGN);
     nb_ctx_forget_exhausted(c.ctx);
     nb_ctx_isolate(c.ctx, p->how.timeout_s > 0 ? p->how.timeout_s : INFINITY);
-    nb_status status = work(&c, &p->how);
+    nb_status status = do_jobs(&c, &p->how);
     if (status != NB_OK)
-        tell(&c, (nb_told){.kind = NB_HEARD_ERROR, .number = (int)status, .text = nb_error_message(c.ctx)});
+        send_message(&c, (nb_message){.kind = NB_HEARD_ERROR, .number = (int)status, .text = nb_error_message(c.ctx)});
     nb_servers_end();
     fflush(stdout);
     _exit(EXIT_SUCCESS);

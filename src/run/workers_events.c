@@ -164,10 +164,11 @@ static nb_status take_back_rows(nb_pool *p, nb_worker *w, const death *d)
     return blamed ? blame_rows(p, w, d) : NB_OK;
 }
 
-/* The worker has been ended: what it has told of an instance that is not complete is forgotten. */
+/* The worker has been ended: what it has told of an instance that is not complete is forgotten, since that is measured
+ * again; not so where the run stops. */
 static nb_status replace_worker(nb_pool *p, nb_worker *w, const death *d)
 {
-    bool complete = w->rows && p->jobs.rows[w->rows->index] == NB_ROW_DONE;
+    bool complete = p->stopping || (w->rows && p->jobs.rows[w->rows->index] == NB_ROW_DONE);
     if (!complete) mark_rows(p, w, NB_ROW_LEFT);
     if (!complete) forget_rows(w);
     NB_TRY(p->ctx, deliver_rows(p, w));
@@ -203,7 +204,7 @@ static nb_status end_failed(nb_pool *p, nb_worker *w)
     death d = {.status = "failed", .phase = nb_worker_doing(w).phase};
     nb_status status = m->number > NB_OK && m->number < NB_STATUS_COUNT ? (nb_status)m->number : NB_EBUG;
     NB_TRY(p->ctx, let_go(p, w));
-    NB_NEED(d.reason, nb_strdup(p->ctx, nb_message_text(m)));
+    NB_NEED(d.reason, nb_strdup(p->ctx, m->text ? m->text : ""));
     NB_NEED(d.reason, nb_clean(p->ctx, d.reason, ""));
     NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command continues when there is enough",
                d.reason);
@@ -225,10 +226,10 @@ static nb_status end_late(nb_pool *p, nb_worker *w)
 static nb_status keep_row(nb_pool *p, nb_worker *w)
 {
     const nb_message *m = &p->heard;
-    const char *status = nb_row_status_of(m->status);
-    bool good = status && (size_t)m->result_bytes == p->plan->config->study->result_size &&
+    const char *status = m->status ? nb_row_status_of(m->status) : NULL;
+    bool good = status && m->text && m->result && m->result_bytes == p->plan->config->study->result_size &&
                 nb_jobs_has(&p->jobs, &w->job, m->number) && p->jobs.rows[m->number] == NB_ROW_LEFT;
-    return good ? append_row(p, w, m->number, status, nb_message_text(m), m->bytes) : end_liar(p, w);
+    return good ? append_row(p, w, m->number, status, m->text, m->result) : end_liar(p, w);
 }
 
 /* The rows of an instance are done, whatever becomes of its worker. The sink is slow: a worker that is about to ask for

@@ -12,7 +12,6 @@
 #include "statistics/estimate.h"
 
 #include "statistics/bootstrap.h"
-#include "statistics/intervals.h"
 #include "statistics/nested.h"
 #include "statistics/ranks.h"
 #include "statistics/spread.h"
@@ -35,9 +34,6 @@ static const nb_estimate unknown = {.confidence = NAN,
                                     .low = NAN,
                                     .high = NAN,
                                     .t_p = NAN,
-                                    .same_p = NAN,
-                                    .same_low = NAN,
-                                    .same_high = NAN,
                                     .boot_low = NAN,
                                     .boot_high = NAN,
                                     .median = NAN,
@@ -107,11 +103,6 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
     double half = nb_spread_half(&spread, terms->confidence);
     e->low = e->mean - half;
     e->high = e->mean + half;
-    e->same_p = nb_spread_same_p(e->mean, &spread, terms->margin);
-    if (isnan(e->same_p)) return;
-    half = nb_spread_half(&spread, 2 * terms->confidence - 1);
-    e->same_low = e->mean - half;
-    e->same_high = e->mean + half;
 }
 
 static void set_nested(int count, const nb_source *sources, nb_estimate *e)
@@ -185,7 +176,7 @@ static nb_status estimate(int count, const nb_source *sources, const nb_estimate
         set_nested(count, sources, e);
         NB_TRY(ctx, set_bootstrap(count, sources, terms, e, ctx));
     }
-    return set_ranks(count, sources, terms->confidence, e, ctx);
+    return terms->mean_alone ? NB_OK : set_ranks(count, sources, terms->confidence, e, ctx);
 }
 
 static bool same_error(const nb_common_error *a, const nb_common_error *b)
@@ -218,28 +209,36 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
     return NB_OK;
 }
 
+nb_interval nb_estimate_interval(const nb_estimate *e, double confidence)
+{
+    double common = e->common_se * e->common_se;
+    const nb_spread s = {e->se, e->df, e->se * e->se - common, e->own_df, e->common_square, e->common_df};
+    double half = nb_spread_half(&s, confidence);
+    return (nb_interval){e->mean - half, e->mean + half};
+}
+
 /* True if so many more sources would show this distance with power 0.8. */
-static bool would_show(const nb_estimate *e, double distance, long long more)
+static bool would_show(const nb_estimate *e, double confidence, double distance, long long more)
 {
     double less = e->sources / (e->sources + (double)more), common = e->common_se * e->common_se;
     double own = (e->se * e->se - common) * less, square = common + (e->common_square - common) * less;
     const nb_spread s = spread_of(own, e->own_df + (double)more, common, square, e->common_df);
-    return nb_spread_half(&s, e->confidence) + gsl_cdf_tdist_Pinv(0.8, s.df) * s.se <= distance;
+    return nb_spread_half(&s, confidence) + gsl_cdf_tdist_Pinv(0.8, s.df) * s.se <= distance;
 }
 
-double nb_estimate_more(const nb_estimate *e, double edge, double margin)
+double nb_estimate_more(const nb_estimate *e, double confidence, double edge, double margin)
 {
     double distance = fmax(fabs(e->mean - edge), margin - fabs(e->mean));
     long long low = -1, high = 0;
     if (!(distance > 0 && isfinite(e->se) && e->df > 0)) return NAN;
-    while (high < MOST_MORE && !would_show(e, distance, high)) {
+    while (high < MOST_MORE && !would_show(e, confidence, distance, high)) {
         low = high;
         high += high / 8 + 1; /* df may fall at first: not by doubling */
     }
     if (high >= MOST_MORE) return NAN;
     while (high - low > 1) {
         long long middle = low + (high - low) / 2;
-        *(would_show(e, distance, middle) ? &high : &low) = middle;
+        *(would_show(e, confidence, distance, middle) ? &high : &low) = middle;
     }
     return (double)high;
 }

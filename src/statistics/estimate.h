@@ -7,6 +7,7 @@
 
 #include "base/ctx.h"
 #include "statistics/crossed.h"
+#include "statistics/intervals.h"
 #include "statistics/sources.h"
 
 /* The least sources for a verdict: with fewer, no two-sided exact test can reach 0.05 (2^-5 = 0.03). */
@@ -14,12 +15,11 @@ enum { NB_LEAST_SOURCES = 6 };
 #define NB_MOST_MISSING 0.05 /* largest share of missing pairs for a verdict */
 
 typedef struct {
-    double confidence; /* confidence of intervals, such as 0.95 */
-    int resamples;     /* resamples of the bootstrap; 0: no bootstrap */
-    long long seed;    /* of the bootstrap */
-    /* > 0: means within -margin ... margin count as the same, for the two one-sided tests; 0: no such tests */
-    double margin;
+    double confidence;             /* confidence of intervals, such as 0.95 */
+    int resamples;                 /* resamples of the bootstrap; 0: no bootstrap */
+    long long seed;                /* of the bootstrap */
     const nb_common_error *common; /* one for each stratum, then one for all; NULL: none */
+    bool mean_alone;               /* without the median and what is of ranks and signs, which are NaN then, or 0 */
 } nb_estimate_terms;
 
 /* NaN: impossible from so few sources, or from values that are not finite. Statistics of ranks and signs allow
@@ -38,8 +38,6 @@ typedef struct {
     double common_square, common_df;           /* as in nb_common_error */
     double low, high;                          /* t interval of the mean, see nb_spread_half */
     double t_p;                                /* two-sided p of mean = 0, see nb_spread_p */
-    double same_p;                             /* larger p of the two one-sided tests against the margin */
-    double same_low, same_high;                /* t interval at 1 - 2 alpha, inside the margin if same_p <= alpha */
     double boot_low, boot_high;                /* cluster bootstrap, BCa: sources resampled, within their strata */
     double median;                             /* of the sources' means, as are all members below */
     int below, above, ties;                    /* sources with a mean below, above, equal to 0 */
@@ -61,11 +59,14 @@ typedef struct {
 nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
                             nb_estimate *estimates, nb_ctx *ctx);
 
-/* Returns about how many more sources would move the interval off `edge`, or into -margin ... margin if that takes
- * fewer (margin 0: not considered), with power 0.8: the least number for which the distance is at least half the
- * interval and t_0.8 se, with se's own part for so many sources and the degrees of freedom that it then has. More
- * sources also shrink common_square, but not common_se. NaN if the number is unknown, or if none would do because of
- * common_se. */
-double nb_estimate_more(const nb_estimate *estimate, double edge, double margin);
+/* Returns the t interval of the mean at another confidence. */
+nb_interval nb_estimate_interval(const nb_estimate *estimate, double confidence);
+
+/* Returns about how many more sources would move the interval at `confidence` off `edge`, or into -margin ... margin
+ * if that takes fewer (margin 0: not considered), with power 0.8: the least number for which the distance is at least
+ * half the interval and t_0.8 se, with se's own part for so many sources and the degrees of freedom that it then has.
+ * More sources also shrink common_square, but not common_se. NaN if the number is unknown, or if none would do because
+ * of common_se. */
+double nb_estimate_more(const nb_estimate *estimate, double confidence, double edge, double margin);
 
 #endif

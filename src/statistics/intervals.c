@@ -20,13 +20,6 @@ double nb_t_p(double mean, double se, double df)
     return 2 * gsl_cdf_tdist_Q(fabs(mean) / se, df);
 }
 
-double nb_same_p(double mean, double se, double df, double margin)
-{
-    if (!(df > 0) || !isfinite(mean) || !isfinite(se) || !(margin > 0)) return NAN;
-    if (se <= 0) return fabs(mean) < margin ? 0 : 1;
-    return gsl_cdf_tdist_Q((margin - fabs(mean)) / se, df);
-}
-
 nb_interval nb_clopper_pearson(int hits, int n, double confidence)
 {
     double tail = (1 - confidence) / 2;

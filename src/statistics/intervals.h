@@ -14,11 +14,6 @@ nb_interval nb_t_interval(double mean, double se, double df, double confidence);
 /* Returns the two-sided p of mean = 0; if se is 0: 1 for a mean of 0, else 0. */
 double nb_t_p(double mean, double se, double df);
 
-/* Runs two one-sided t tests (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987): returns the larger p, of mean <=
- * -margin and of mean >= margin. It is at most alpha if nb_t_interval at 1 - 2 alpha lies within -margin ... margin. If
- * se is 0: 0 for |mean| < margin, else 1. NaN unless margin > 0. */
-double nb_same_p(double mean, double se, double df, double margin);
-
 /* Return intervals of a share, `hits` among n: Clopper & Pearson (Biometrika 26, 1934) covers it with at least the
  * confidence, Wilson (J. Am. Stat. Assoc. 22, 1927) on average. */
 nb_interval nb_clopper_pearson(int hits, int n, double confidence);

@@ -5,6 +5,10 @@
 
 #include "base/ctx.h"
 
+/* Returns the confidence of each of `family` intervals that hold together at `confidence` (Bonferroni): all of them
+ * cover with that probability at least, however they depend on each other. */
+double nb_joint_confidence(double confidence, int family);
+
 /* adjusted (n) <- Holm's step-down p (Scand. J. Stat. 6, 1979): of the M tests in ascending order of p, the i-th has
  * max over j <= i of min(1, (M - j + 1) p_j). Rejecting where it is at most alpha makes any error with a probability of
  * at most alpha, however the tests depend on each other. A p of NaN is no test: it does not count, and stays NaN. */

@@ -25,18 +25,19 @@ nb_status nb_midranks(int n, const double *values, double *ranks, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* *p: P(sum of doubled ranks = s) for s = 0 ... *total. */
-static nb_status sign_sums(int n, const int *doubled, double **p, int *total, nb_ctx *ctx)
+/* *p: P(sum of those ranks whose sign is positive = s) for s = 0 ... *total. */
+static nb_status sign_sums(int n, const int *ranks, double **p, int *total, nb_ctx *ctx)
 {
     int most = 0;
-    for (int i = 0; i < n; i++) most += doubled[i];
+    for (int i = 0; i < n; i++) most += ranks[i];
     NB_NEED(*p, nb_alloc_reals(ctx, (size_t)most + 1, 1));
     *total = most;
     (*p)[0] = 1;
     most = 0;
     for (int i = 0; i < n; i++) {
-        most += doubled[i];
-        for (int s = most; s >= 0; s--) (*p)[s] = 0.5 * ((*p)[s] + (s >= doubled[i] ? (*p)[s - doubled[i]] : 0));
+        most += ranks[i];
+        for (int s = most; s >= ranks[i]; s--) (*p)[s] = 0.5 * ((*p)[s] + (*p)[s - ranks[i]]);
+        for (int s = 0; s < ranks[i]; s++) (*p)[s] *= 0.5;
     }
     return NB_OK;
 }
@@ -44,10 +45,13 @@ static nb_status sign_sums(int n, const int *doubled, double **p, int *total, nb
 static nb_status exact_p(int n, const double *ranks, double w, double *p, nb_ctx *ctx)
 {
     double *share;
-    int *doubled, total, observed = (int)lround(2 * w);
-    NB_NEED(doubled, nb_alloc(ctx, (size_t)n, sizeof *doubled));
-    for (int i = 0; i < n; i++) doubled[i] = (int)lround(2 * ranks[i]);
-    NB_TRY(ctx, sign_sums(n, doubled, &share, &total, ctx));
+    int *whole, total, scale = 1; /* 2 where ties have ranks such as 1.5 */
+    for (int i = 0; i < n; i++)
+        if (ranks[i] != floor(ranks[i])) scale = 2;
+    int observed = (int)lround(scale * w);
+    NB_NEED(whole, nb_alloc(ctx, (size_t)n, sizeof *whole));
+    for (int i = 0; i < n; i++) whole[i] = (int)lround(scale * ranks[i]);
+    NB_TRY(ctx, sign_sums(n, whole, &share, &total, ctx));
     *p = 0;
     for (int s = 0; s <= total; s++) *p += abs(2 * s - total) >= abs(2 * observed - total) ? share[s] : 0;
     return NB_OK;

@@ -45,9 +45,3 @@ double nb_spread_p(double mean, const nb_spread *s)
     double p = nb_t_p(mean, s->se, s->df);
     return p < NB_SATTERTHWAITE_LEVEL ? fmax(p, fmin(NB_SATTERTHWAITE_LEVEL, bound_p(mean, s))) : p;
 }
-
-double nb_spread_same_p(double mean, const nb_spread *s, double margin)
-{
-    double p = nb_same_p(mean, s->se, s->df, margin);
-    return p < NB_SATTERTHWAITE_LEVEL / 2 ? nb_spread_p(margin - fabs(mean), s) / 2 : p;
-}

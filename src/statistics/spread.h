@@ -26,7 +26,4 @@ double nb_spread_half(const nb_spread *spread, double confidence);
  */
 double nb_spread_p(double mean, const nb_spread *spread);
 
-/* As nb_same_p, with these p. */
-double nb_spread_same_p(double mean, const nb_spread *spread, double margin);
-
 #endif

@@ -48,22 +48,17 @@ nb_status nb_find_reason(const nb_evidence *v, const char **why, nb_ctx *ctx)
 
 nb_finding nb_find(const nb_test *t)
 {
-    bool sure = t->p <= t->alpha,
-         highest = t->below ? t->interval.high < t->expected.high : t->interval.high <= t->expected.high;
-    if (sure && t->interval.low >= t->expected.low && highest) return NB_FOUND_INSIDE;
-    if (sure && (t->interval.low > t->expected.high || t->interval.high < t->expected.low)) return NB_FOUND_OUTSIDE;
-    return t->same_p <= t->alpha ? NB_FOUND_SAME : NB_FOUND_NOTHING;
+    double low = t->interval.low, high = t->interval.high;
+    bool highest = t->below ? high < t->expected.high : high <= t->expected.high;
+    if (low >= t->expected.low && highest) return NB_FOUND_INSIDE;
+    if (low > t->expected.high || high < t->expected.low) return NB_FOUND_OUTSIDE;
+    return low >= t->same.low && high <= t->same.high ? NB_FOUND_SAME : NB_FOUND_NOTHING;
 }
 
-nb_status nb_judge(const nb_estimate *e, const nb_evidence *v, double p, bool more, nb_verdict *verdict,
+nb_status nb_judge(nb_interval interval, double margin, const nb_evidence *v, bool more, nb_verdict *verdict,
                    const char **why, nb_ctx *ctx)
 {
-    const nb_test below = {.interval = {e->low, e->high},
-                           .expected = {-INFINITY, 0},
-                           .below = true,
-                           .p = p,
-                           .same_p = e->same_p,
-                           .alpha = 1 - e->confidence};
+    const nb_test below = {.interval = interval, .expected = {-INFINITY, 0}, .same = {-margin, margin}, .below = true};
     NB_TRY(ctx, nb_find_reason(v, why, ctx));
     if (*why) {
         bool exact = !v->unfinished && v->sources == 0 && v->exact > 0;

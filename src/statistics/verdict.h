@@ -10,6 +10,8 @@
 typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_EXACT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
 extern const char *const nb_verdict_names[];
 
+#define NB_USUAL_MARGIN 1.02 /* ratios up to this do not matter, unless told otherwise */
+
 typedef struct {            /* what an estimate is made of */
     const char *refusal;    /* why there is nothing to estimate; NULL: there is */
     const char *unfinished; /* which rows have not been run yet; NULL: all have */
@@ -34,19 +36,21 @@ typedef enum { NB_FOUND_INSIDE, NB_FOUND_OUTSIDE, NB_FOUND_SAME, NB_FOUND_NOTHIN
 
 typedef struct {
     nb_interval interval, expected;
-    bool below;    /* the upper end of what is expected is not expected itself */
-    double p;      /* corrected for all that is tested together; 0: the interval is */
-    double same_p; /* of equivalence; NaN: it is not asked */
-    double alpha;
+    nb_interval same; /* within which nothing differs; NaN: that is not asked */
+    bool below;       /* the upper end of what is expected is not expected itself */
 } nb_test;
 
-/* Finds where the interval lies: inside of what is expected, or outside, if p is at most alpha; else whether same_p
- * is. */
+/* Finds where the interval lies: inside of what is expected, or outside; else whether it lies where nothing differs.
+ *
+ * One interval decides: where it covers the true value no finding is wrong, so findings of intervals that hold together
+ * (nb_joint_confidence) hold together. Holm's steps on the smaller p of "no difference" and "a difference that matters"
+ * would not do: methods without a difference that are rightly found the same make it easier to find the next such one
+ * different (tests/long/estimates.c). */
 nb_finding nb_find(const nb_test *test);
 
 /* Judges whether a method has less than the baseline, or more where `more` is better: *verdict, and *why there is none
- * (NULL: there is). `p`: the estimate's t_p, corrected. */
-nb_status nb_judge(const nb_estimate *estimate, const nb_evidence *evidence, double p, bool more, nb_verdict *verdict,
+ * (NULL: there is). `interval`: of the log ratio or the difference; what is within -margin ... margin is the same. */
+nb_status nb_judge(nb_interval interval, double margin, const nb_evidence *evidence, bool more, nb_verdict *verdict,
                    const char **why, nb_ctx *ctx);
 
 #endif

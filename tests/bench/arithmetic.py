@@ -4,7 +4,11 @@
 experiments/01-error-vs-landmarks.yaml with one trial, the same on two problems of low rank, and with `profile`, there
 and on one of narrow points, under two of them (Haswell, SkylakeX); the runs go to FOLDER. By core the relative
 difference of `error`, its median and the largest, and how many rows differ by more than both their error_noise."""
-import csv, os, statistics, subprocess, sys
+import csv
+import os
+import statistics
+import subprocess
+import sys
 
 program, folder = sys.argv[1:3]
 names = sys.argv[3:] or ["Haswell", "SkylakeX"]

@@ -4,21 +4,24 @@
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
-#   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI (PEERS=numpy,processes,torch: some of them)
-#           (a virtual environment in build/peer-venv, made when it is missing)
+#   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI
+#           (PEERS=numpy,processes,torch: some of them), in a virtual environment, build/peer-venv, which is made
+#           when it is missing
 #   forward passes of attention layers in turn with those of PyTorch, Hugging Face and lucidrains, n = 512 ... 32768
 #   sweep   40 settings of X beside one, on the same landmarks
 #   strategies  experiments/04-strategies.yaml: each strategy against uniform tokens, and
 #           a figure; goes on where it was stopped, minutes otherwise
 #   profile  profile against k-means: on the heads in HEADS (../shared/data/panel, and ../shared/data/dev),
 #           with sources as the unit; and the time to select, n = 1024 ... 16384
-#   serve   a pick by an outside program: one process a pick, and one that stays alive
+#   serve   a pick by an outside program: one process a pick, and one that stays alive; and what a run adds to the calls
+#           of a function of a Python session
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
 #   python  what a call from Python takes beyond the pass itself
 #   rows  what rows cost beside their measurement: 10,000 small heads; stores of up to a million rows (2 GB in TMPDIR)
 #   gpu     attentions of nysbench.torch beside PyTorch's exact ones, seven minutes of a GPU (GPU_PYTHON: a Python with
 #           torch; BUNDLE: what vit_torch.py bundle wrote, where fetch.sh has not run); only where it is named
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python|rows|gpu]...
+# From the repository's root:
+# tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python|rows|gpu]...
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -45,10 +48,13 @@ print("n,cells,rows,seconds,peak_rss_mib")
 for n, rows in ((4096, "all"), (32768, "all"), (131072, "sample(1024)")):
     strategies = "uniform, segment_means, kmeans" + ("" if rows != "all" else ", leverage")
     began = time.perf_counter()
-    subprocess.run(["./nysbench", "run", "experiments/01-error-vs-landmarks.yaml", "-q", "-j1", "--out", f"{sys.argv[1]}/{n}", "--set", "trials=1", "--set", "plots=[]",
-                    "--set", "metrics=error", "--set", f"problems=gaussian(n={n}, d=64)", "--set", f"strategies=[{strategies}]", "--set", f"rows={rows}"],
+    subprocess.run(["./nysbench", "run", "experiments/01-error-vs-landmarks.yaml", "-q", "-j1",
+                    "--out", f"{sys.argv[1]}/{n}", "--set", "trials=1", "--set", "plots=[]", "--set", "metrics=error",
+                    "--set", f"problems=gaussian(n={n}, d=64)", "--set", f"strategies=[{strategies}]",
+                    "--set", f"rows={rows}"],
                    check=True, stdout=subprocess.DEVNULL)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024  # sizes grow, so the largest child is the last
+    # Sizes grow, so the largest child is the last.
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     print(f"{n},{16 * (strategies.count(',') + 1)},{rows},{time.perf_counter() - began:.1f},{peak}", flush=True)
 PY
     rm -rf "$work"
@@ -66,7 +72,8 @@ peers() {
 
 peer() {
     peers
-    build/peer-venv/bin/python tests/bench/peer.py ./nysbench "$out/bench_peer.csv" --peers "${PEERS:-numpy,processes,torch}"
+    build/peer-venv/bin/python tests/bench/peer.py ./nysbench "$out/bench_peer.csv" \
+        --peers "${PEERS:-numpy,processes,torch}"
 }
 
 # malloc gives large blocks back to the system at once, and PyTorch, which allocates in each pass, then waits for pages.
@@ -96,8 +103,12 @@ profile() {
     local work folder
     work=$(mktemp -d)
     for folder in ${HEADS:-../shared/data/panel ../shared/data/dev}; do
-        [ -d "$folder" ] || { echo "bench.sh: there is no folder $folder: HEADS=FOLDER names one with heads of several sources" >&2; return 1; }
-        /usr/bin/python3 tests/bench/sources.py ./nysbench "$folder" "$work/$(basename "$folder")" | sed 's/^strategy,//; s/^"[^"]*",//' |
+        [ -d "$folder" ] || {
+            echo "bench.sh: there is no folder $folder: HEADS=FOLDER names one with heads of several sources" >&2
+            return 1
+        }
+        /usr/bin/python3 tests/bench/sources.py ./nysbench "$folder" "$work/$(basename "$folder")" |
+            sed 's/^strategy,//; s/^"[^"]*",//' |
             keep "$out/bench_profile_$(basename "$folder").csv"
     done
     /usr/bin/python3 tests/bench/selection.py ./nysbench "$work/time" | keep "$out/bench_select.csv"
@@ -108,6 +119,7 @@ serve() {
     local work
     work=$(mktemp -d)
     /usr/bin/python3 tests/bench/serve.py ./nysbench "$work" | keep "$out/bench_serve.csv"
+    PYTHONPATH=python OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/bench/function.py | keep "$out/bench_function.csv"
     rm -rf "$work"
 }
 
@@ -120,7 +132,8 @@ import statistics, subprocess, sys, time
 
 def seconds(jobs, turn):
     began = time.perf_counter()
-    subprocess.run(["./nysbench", "run", "experiments/01-error-vs-landmarks.yaml", "-q", "-j", str(jobs), "--set", "plots=[]", "--out", f"{sys.argv[1]}/{turn}-{jobs}"],
+    subprocess.run(["./nysbench", "run", "experiments/01-error-vs-landmarks.yaml", "-q",
+                    "-j", str(jobs), "--set", "plots=[]", "--out", f"{sys.argv[1]}/{turn}-{jobs}"],
                    check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
 
@@ -159,6 +172,10 @@ for part in "${@:-all}"; do
     case $part in
     engine | memory | peer | forward | sweep | strategies | profile | serve | workers | python | rows | gpu) "$part" ;;
     all) engine; memory; peer; forward; sweep; strategies; profile; serve; workers; python; rows ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers, python, rows, gpu" >&2; exit 2 ;;
+    *)
+        echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile," \
+            "serve, workers, python, rows, gpu" >&2
+        exit 2
+        ;;
     esac
 done

@@ -57,6 +57,10 @@ APPROXIMATE = {
     "nystrom(landmarks=64, strategy=kmeans)":
         lambda q, k, v, seed=1: nysbench.torch.nystrom(q, k, v, 64, strategy="kmeans", seed=seed)}
 
+# In operations of PyTorch, and so slower: measured last.
+NEAR = {"kernel_ridge(landmarks=104, near=auto, grid=auto)":
+        lambda q, k, v, seed=1: nysbench.torch.kernel_ridge(q, k, v, 104, near="auto", grid="auto", seed=seed)}
+
 
 def window_attention(n, width=128):
     """The nearest 2 width + 1 tokens of the raster, by flex_attention."""
@@ -113,15 +117,15 @@ class Bench:
         return vit_torch.read_square(self.paths[source], n, enlarge=True)[None]
 
     def heads(self, source, n, layers):
-        return {layer: found for layer, found in vit_torch.layer_heads(self.model, self.pixels(source, n), layers)}
+        return dict(vit_torch.layer_heads(self.model, self.pixels(source, n), layers))
 
-    def measure_errors(self, n):
+    def measure_errors(self, n, attentions):
         for source, enlarged in self.sources(n):
             if self.over(f"errors n={n} {source}"):
                 return
             for layer, (q, k, v) in vit_torch.layer_heads(self.model, self.pixels(source, n), range(self.model.layers)):
                 exact = reference(q, k, v)
-                for name, attend in APPROXIMATE.items():
+                for name, attend in attentions.items():
                     seeds = 1 if name == "nystrom(landmarks=64)" else SEEDS  # segment means draw nothing
                     found = torch.stack([errors(attend(q, k, v, seed), exact)[0] for seed in range(seeds)], -1)
                     for head, each in enumerate(found.tolist()):
@@ -250,10 +254,13 @@ def main():
         for n in given.models:
             bench.measure_model(n)
         for n in given.n:
-            bench.measure_errors(n)
+            bench.measure_errors(n, APPROXIMATE)
         for n in given.n if given.window else []:
             if n <= 32768:  # its mask is made from n x n entries
                 bench.measure_times(n, 24, {"window(257)": window_attention(n)})
+        for n in given.n:
+            bench.measure_times(n, 24, NEAR)
+            bench.measure_errors(n, NEAR)
     return 0
 
 

@@ -4,7 +4,10 @@
 kmeans(iterations=10, tolerance=0.0001) on the shipped heads are no fixed point, how many
 more iterations they take to one, and what the error is there, over what it was (six
 steps; 10th, 50th and 90th percentile, geometric mean). FOLDER is for the run."""
-import csv, os, subprocess, sys
+import csv
+import os
+import subprocess
+import sys
 
 import numpy as np
 

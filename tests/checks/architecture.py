@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
 folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes itself by way of others. NAME_private.h is
-included by NAME*.c alone. No two types have one name. Speaks TAP; what is wrong is on standard error, FILE:LINE: and
-why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+included by NAME*.c alone. No two types have one name, and no file names a type that a folder after its own defines, be
+it to declare it. Of what shows results, one file asks the registries of components. Speaks TAP; what is wrong is on
+standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
 import glob
 import os
 import re
 import sys
 
+import tap
+
 ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions calls layers
-           attentions conformance config run report studies api html commands main""".split()
+           attentions conformance config run rows answers show studies api suite commands make main""".split()
 GENERATED = {"build.h"}  # build/
-OTHERS = {"src/report/claim_lines.c"}  # reads the private header of claim_units
+ASKS = {"src/rows/names.c"}
+ASKING = re.compile(r"\bnb_(registries|problems|kernels|strategies|cores|partitions|attentions|studies|"
+                    r"column_registry|choice_recall|labels_apart)\b")
 
 
 def room(path):
@@ -24,9 +29,13 @@ def module(path):
     return os.path.splitext(path)[0].removesuffix("_private").removesuffix("_record")
 
 
+def sources():
+    return sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]"))
+
+
 def includes():
     """(file, line, included file) of every include in quotes."""
-    for path in sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")):
+    for path in sources():
         for number, line in enumerate(open(path, encoding="utf-8"), 1):
             found = re.match(r'\s*#\s*include\s*"(.*)"', line)
             if not found or found[1] in GENERATED:
@@ -36,6 +45,8 @@ def includes():
 
 
 def against_order(edges):
+    if not edges:
+        yield f"{os.getcwd()}: no includes: is it a source tree?"
     for path, line, to in edges:
         if not os.path.exists(to):
             yield f"{path}:{line}: includes {to}, and there is no such file"
@@ -71,45 +82,71 @@ def cycles(edges):
 
 def private(edges):
     for path, line, to in edges:
-        if to.endswith("_private.h") and path not in OTHERS and not path.startswith(to.removesuffix("_private.h")):
+        if to.endswith("_private.h") and not path.startswith(to.removesuffix("_private.h")):
             yield f"{path}:{line}: includes {to}, which is for {to.removesuffix('_private.h')}*.c alone"
+
+
+def codes():
+    """(file, code) of every file: without comments, and with empty strings."""
+    for path in sources():
+        text = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", "", comment[0]),
+                      open(path, encoding="utf-8").read(), flags=re.S)
+        yield path, re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
 
 
 def types():
     """(name, file, line) of every type nb_... that a typedef or a tag defines."""
-    for path in sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")):
-        text = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", "", comment[0]),
-                      open(path, encoding="utf-8").read(), flags=re.S)
+    for path, text in codes():
         for found in re.finditer(
                 r"^\} (nb_\w+);|^(?:struct|union|enum) (nb_\w+) \{|^typedef .*[^\n{]\b(nb_\w+)(?:;|\()", text, re.M):
             if not re.match(r"typedef (struct|union) \w+ \w+;", found[0]):
                 yield found[1] or found[2] or found[3], path, text.count("\n", 0, found.start()) + 1
 
 
-def same_names(_):
+def same_names():
     first = {}
     for name, path, line in types():
         if first.setdefault(name, path) != path:
             yield f"{path}:{line}: defines {name}, as {first[name]} does"
 
 
+def options_in_the_library():
+    """The library's messages name the fields of a request; a command says which option fills in a field."""
+    for path in sorted(glob.glob("src/api/*.[ch]")):
+        for line, text in enumerate(open(path, encoding="utf-8"), 1):
+            if re.search(r'"[^"]*(?<![-\w])--', text):
+                yield f"{path}:{line}: a text of the library has '--'"
+
+
+def types_of_later():
+    defined = {name: path for name, path, _ in types()}
+    for path, text in codes():
+        for found in re.finditer(r"\bnb_\w+", text):
+            to = defined.get(found[0])
+            if to and ORDER.index(room(to)) > ORDER.index(room(path)):
+                yield (f"{path}:{text.count(chr(10), 0, found.start()) + 1}: names the type {found[0]}, which {to} "
+                       f"defines, and {room(to)} comes after {room(path)}")
+
+
+def registries_asked():
+    for path, text in codes():
+        for found in ASKING.finditer(text):
+            if room(path) in ("rows", "answers", "show") and path not in ASKS:
+                yield (f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {found[0]} asks a registry, and only "
+                       f"{' and '.join(sorted(ASKS))} may")
+
+
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
     edges = list(includes())
-    print("1..4")
-    bad = 0
-    for number, (name, check) in enumerate((("includes follow the order of the folders", against_order),
-                                            ("no folder has a cycle of includes", cycles),
-                                            ("a private header is included by its own module alone", private),
-                                            ("no two types have one name", same_names)), 1):
-        offenders = list(check(edges))
-        if not edges:
-            offenders = [f"{os.getcwd()}: no includes: is it a source tree?"]
-        print(f"{'not ok' if offenders else 'ok'} {number} - {name}")
-        for offender in offenders:
-            print(offender, file=sys.stderr)
-        bad += len(offenders)
-    return 1 if bad else 0
+    return tap.run({
+        "includes follow the order of the folders": lambda: against_order(edges),
+        "no folder has a cycle of includes": lambda: cycles(edges),
+        "a private header is included by its own module alone": lambda: private(edges),
+        "no two types have one name": same_names,
+        "no type of a later folder is named": types_of_later,
+        "one file of what shows results asks the registries": registries_asked,
+        "the library knows no option of the command line": options_in_the_library})
 
 
 if __name__ == "__main__":

@@ -8,7 +8,12 @@ Links must lead to a file or a heading. In code, spans and blocks alike, `nysben
 file. In blocks the program is ./nysbench, as in a checkout. A word in a code span that has an underscore must be a word
 of the program's: a key, or one that its help has, or a name of its sources. The keys in the table of docs/config.md are
 those of the program; the files of docs/developing.md have the functions that it names."""
-import glob, os, re, subprocess, sys, tempfile
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
 
 program, root = os.path.realpath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "."
 mistakes = []
@@ -22,7 +27,7 @@ def says(*arguments):
 commands = set(re.findall(r"^  ([a-z]+) ", says("--help"), re.M))
 options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says(c, "--help"))) for c in commands}
 targets = set(re.findall(r"^([a-z0-9-]+):",
-                         " ".join(map(lambda f: open(f).read(), ["Makefile", *glob.glob("src/make/*.mk")])), re.M))
+                         " ".join(open(f).read() for f in ["Makefile", *glob.glob("src/make/*.mk")]), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)
 components = {}
 for name, text in zip(parts[1::2], parts[2::2]):  # of all kinds that have one of this name
@@ -122,7 +127,8 @@ others = {"baseline_pairing", "setting_heads",
           "nb_strategy_mine"} | placeholders | set(re.findall(r"\b(?:nb|nysbench)_\w+", "".join(sources)))
 others |= set(re.findall(r"^static [^(\n]*?(\w+)\(", "".join(sources), re.M))
 others |= set(re.findall(r"\w+", package))
-others |= set(re.findall(r"\w+", open("src/report/relation.h").read())) # columns of views
+for header in "rows/open.h", "answers/claim_measure.h":  # views and their columns
+    others |= set(re.findall(r"\w+", open("src/" + header).read()))
 
 for path in [f"{root}/README.md"] + sorted(glob.glob(f"{root}/docs/*.md")):
     check_file(path)

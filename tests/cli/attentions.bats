@@ -25,7 +25,7 @@ $HEADS -a nystrom(strategy=exchange,pairing=joint)|exchange has no pairing 'join
 $HEADS -a nystrom(core=identity)|identity
 $HEADS --seed=9223372036854775808|--seed '9223372036854775808': expected a whole number from 0 to 9223372036854775807
 $HEADS -t 0|--threads '0': expected a whole number from 1 to 256
-$HEADS --causal=maybe|--causal 'maybe': expected true, false or auto
+$HEADS --causal=maybe|--causal maybe is unknown; allowed: true, false, auto
 $HEADS:9|head = 9 is not one of its heads 0 to 2
 experiments/data/queries/vit_L6_q8.safetensors|there is no k
 EOF

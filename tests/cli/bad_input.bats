@@ -148,7 +148,7 @@ EOT
     run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 3 \
         --causal maybe
     expect_status 2
-    expect "error: --causal 'maybe': expected true, false or auto"
+    expect "--causal maybe is unknown; allowed: true, false, auto"
     run "$NYSBENCH" help selct
     expect_status 2
     expect "did you mean 'select'?"

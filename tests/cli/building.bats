@@ -47,13 +47,13 @@ SH
         'SELECT 2;' \
         >"$WORK/src/studies/error/tables/a.sql"
     printf '%s\n' '-- summary: x' '-- heading: y' 'SELECT 1;' >"$WORK/src/studies/error/figures/b.sql"
-    local awk=$PWD/src/report/sql.awk
+    local awk=$PWD/src/make/sql.awk
     ! (cd "$WORK" && awk -f "$awk" src/studies/error/*/*.sql) >"$WORK/c" 2>"$WORK/err"
     diff - "$WORK/err" <<'TEXT'
 src/studies/error/figures/b.sql:2: the directive `-- heading:` is not of figures
 src/studies/error/figures/b.sql: a figure is a table with a script, and has no `-- script: NAME.gp`
-src/studies/error/tables/a.sql:2: no directive `-- belwo:`; src/report/query.h has all
+src/studies/error/tables/a.sql:2: no directive `-- belwo:`; src/show/query.h has all
 src/studies/error/tables/a.sql:7: the directive `-- script:` is not of tables
 TEXT
-    awk -f "$awk" src/studies/*/*/*.sql src/report/*.sql >/dev/null
+    awk -f "$awk" src/studies/*/*/*.sql src/{rows,answers,show}/*.sql >/dev/null
 }

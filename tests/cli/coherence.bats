@@ -77,6 +77,8 @@ rows_of() {
     expect_status 0
     for name in partitions clusters tau; do [ -s "$WORK/r/plots/coherence_$name.png" ]; done
     py check_figure "$WORK/r/plots/coherence.csv"
+    "$NYSBENCH" plot "$WORK/r" coherence --where partition=segments,partition=none >/dev/null
+    grep -qx 'array looks\[2\] = \[3, 4\]' "$WORK/r/plots/selected/coherence_clusters.gp"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" --set tau=0.1 --set clusters=4 --set plots=coherence
     expect_status 0
     [ -s "$WORK/one/plots/coherence_partitions.png" ] && ! [ -e "$WORK/one/plots/coherence_tau.png" ]
@@ -167,7 +169,7 @@ clusters=0|clusters: expected an integer from 1 to 1000000, found '0'
 partitions=kmean|no partition 'kmean'; did you mean 'kmeans'?
 partitions=kmeans(snap=nearest)|kmeans has no option 'snap'; allowed: init, metric, restarts, iterations, tolerance
 partitions=given|given needs the option 'file': a .npy file of integers
-landmarks=8|key 'landmarks' is unknown
+landmarks=8|key 'landmarks' is for study: error; the study here is coherence
 metrics=error|metrics: 'error' is unknown
 plots=error|plots: 'error' is unknown; allowed: coherence
 EOF

@@ -98,6 +98,8 @@ load helpers
     OPENBLAS_CORETYPE=Nehalm run "$NYSBENCH" info
     expect_status 2
     expect "nysbench: error: OPENBLAS_CORETYPE=Nehalm: OpenBLAS has no such kernels; this CPU allows"
+    OPENBLAS_CORETYPE=Nehalm run "$NYSBENCH" list # which computes nothing
+    expect_status 0
     if ! grep -q avx512f /proc/cpuinfo; then
         OPENBLAS_CORETYPE=SkylakeX run "$NYSBENCH" info
         expect_status 2
@@ -170,7 +172,7 @@ load helpers
 
 @test "the strategies of README.md and docs/plugins.md work when pasted" {
     mkdir "$WORK/tree"
-    cp -a Makefile src strategies plots "$WORK/tree"
+    cp -a Makefile CHANGELOG.md src strategies plots docs "$WORK/tree"
     mkdir "$WORK/tree/build" # the objects, so that only what is new is compiled
     cp -a build/src build/strategies build/*.[cdho] "$WORK/tree/build"
     sed -n '/^## A file in the tree/,/^## A plug-in/p' docs/plugins.md | sed -n '/^```c$/,/^```$/p' |

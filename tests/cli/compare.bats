@@ -30,6 +30,31 @@ lines() { # PYTHON, of the list `lines`
     /usr/bin/python3 -c 'import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline=""))); assert len(rows) == 9 and len({len(r) for r in rows}) == 1' "$WORK/csv"
 }
 
+@test "one interval decides a verdict, and is the one shown; what is chosen by hand is called exploratory" {
+    drawn
+    judged='
+def judged(x):
+    low, high = x["joint_low"], x["joint_high"]
+    return "better" if high < 1 else "worse" if low > 1 else "equivalent" if low >= 1 / 1.02 and high <= 1.02 else "undecided"
+assert all(x["verdict"] == judged(x) and x["family"] == len(lines) for x in lines), lines
+assert all(x["joint_low"] < x["low"] < x["high"] < x["joint_high"] or len(lines) == 1 for x in lines), lines'
+    lines "$judged"
+    run "$NYSBENCH" compare "$WORK/r"
+    expect "interval: 95 % for all 8 verdicts together, over sources and trials"
+    [[ "$output" != *Exploratory* ]]
+    lines "$judged; assert len(lines) == 2" --where core=svd --pool landmarks
+    for format in table markdown html latex; do
+        run "$NYSBENCH" compare "$WORK/r" --where core=svd --pool landmarks --format $format
+        expect "for all 2 verdicts together"
+        grep -qE 'Exploratory \((-|\\|\{|\}|[a-z ])+where and' <<<"$output"
+    done
+    lines "$judged; assert lines[0][\"low\"] == lines[0][\"joint_low\"]" --where core=svd --where landmarks=8 \
+        --where 'strategy=[uniform, kmeans]'
+    run "$NYSBENCH" compare "$WORK/r" --where core=svd --where landmarks=8 --where 'strategy=[uniform, kmeans]'
+    expect "Exploratory (--where):"
+    expect "interval: 95 %, over sources and trials"
+}
+
 @test "the baseline is the run's, another, or all in turn" {
     drawn --set baseline=segment_means
     lines 'assert all(x["baseline"] == "segment_means" for x in lines)'
@@ -246,13 +271,13 @@ Y
 
 @test "a method without one result has no ratio, is in no family of tests, and is named with the reason" {
     drawn --set cores=iterative
-    lines 'json.dump([(x["landmarks"], x["ratio"], x["t_holm_p"], x["holm_p"]) for x in lines if x["method"][0] == "k"], open(sys.argv[1] + ".two", "w"))' \
+    lines 'json.dump([(x["landmarks"], x["ratio"], x["family"], x["joint_low"]) for x in lines if x["method"][0] == "k"], open(sys.argv[1] + ".two", "w"))' \
         --where 'strategy=[uniform, kmeans]'
     drawn --set cores=iterative --set 'strategies=[uniform, kmeans, "command(run=\"false\")"]' || [ $? -eq 1 ]
     for failures in drop worst; do
-        lines 'assert {(x["ratio"], x["t_p"], x["t_holm_p"], x["verdict"], x["missing"]) for x in lines if x["method"][0] == "c"} == {(None, None, None, "none", 8)}, lines' \
+        lines 'assert {(x["ratio"], x["t_p"], x["joint_low"], x["verdict"], x["missing"]) for x in lines if x["method"][0] == "c"} == {(None, None, None, "none", 8)}, lines' \
             --failures $failures
-        lines 'assert [[x["landmarks"], x["ratio"], x["t_holm_p"], x["holm_p"]] for x in lines if x["method"][0] == "k"] == json.load(open(sys.argv[1] + ".two"))' \
+        lines 'assert [[x["landmarks"], x["ratio"], x["family"], x["joint_low"]] for x in lines if x["method"][0] == "k"] == json.load(open(sys.argv[1] + ".two"))' \
             --failures $failures
         run "$NYSBENCH" compare "$WORK/r" --failures $failures
         expect_status 0

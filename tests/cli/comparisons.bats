@@ -157,9 +157,24 @@ Y
     if command -v gnuplot >/dev/null; then grep -q "18, *52, *86" "$WORK/r/plots/error_iterative.svg"; fi
     # other rows: the script for them is another one
     draw uniform,segment_means
-    expect "warning: $WORK/r/plots/error_svd_rcond_1e-15.gp has been edited, and nysbench would now write another script: yours is kept as $WORK/r/plots/error_svd_rcond_1e-15.gp.edited"
-    grep -q "^# mine" "$WORK/r/plots/error_svd_rcond_1e-15.gp.edited"
-    grep -q "^array series.*'segment_means'" "$WORK/r/plots/error_svd_rcond_1e-15.gp"
+    local script=$WORK/r/plots/error_svd_rcond_1e-15.gp
+    expect "warning: $script has been edited and is kept; what nysbench would write now is $script.new: copy what you need"
+    grep -q "^# mine" "$script"
+    grep -q "^array series.*'segment_means'" "$script.new"
+    if command -v gnuplot >/dev/null; then # by the script that names these rows
+        expect "the figure error_svd_rcond_1e-15 is drawn by error_svd_rcond_1e-15.gp.new as long as that is there"
+        grep -q segment_means "${script%.gp}.svg"
+    fi
+    # who has copied what he needs removes it, and has his own script used
+    { cat "$script.new"; echo "# merged"; } >"$script"
+    rm "$script.new"
+    draw uniform,segment_means
+    expect "note: $script has been edited; it is used as it is"
+    [[ "$output" != *"$script.new"* && ! -e "$script.new" ]]
+    # an unedited one is as written, without a line for the program
+    ! grep -l "SHA-256" "$WORK"/r/plots/*.gp || false
+    (cd "$WORK/r/plots" && sha256sum -c .scripts.sha256 >"$WORK/sums" 2>/dev/null || true)
+    [ "$(grep -c 'FAILED$' "$WORK/sums")" -eq 2 ] # looks.gp and the merged one
     # rows that are gone leave an edited figure where it is
     echo "# mine" >>"$WORK/r/plots/error_iterative.gp"
     draw uniform,segment_means --set 'cores=[svd]'

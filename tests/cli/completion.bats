@@ -47,6 +47,8 @@ is() { # CANDIDATES WORD...
     expect "new: 'partition' is unknown; allowed: experiment, strategy, problem, kernel, core, attention"
     is 'kmeans' select --strategy kme
     is 'svd' measure --core sv
+    is 'kernel_ridge' suite ker
+    is 'kmeans' suite linear kme
     is '' plan ''
 }
 

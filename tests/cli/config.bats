@@ -22,6 +22,7 @@ strategies: [uniform, "kmeans(restarts=0)"]
 cores: [svd]
 metrics: [eror]
 pairing: sides
+attentions: naive
 Y
     refuses
     expect "c.yaml:2:1: key 'trails' is unknown; did you mean 'trials'?"
@@ -32,7 +33,8 @@ Y
     expect "c.yaml:7:40: kmeans: restarts = 0 is not an integer from 1 to 1000"
     expect "c.yaml:9:11: metrics: 'eror' is unknown; did you mean 'error'?"
     expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default"
-    [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 8 ]
+    expect "c.yaml:11:1: key 'attentions' is for study: effect or forward; the study here is error"
+    [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 9 ]
 }
 
 @test "a pairing that a strategy does not have" {
@@ -136,10 +138,10 @@ Y
         refuses
         expect "$2"
     }
-    fails 'strategies:\u00a0uniform\ncores: svd' 'line 2, column 12 has a no-break space (U+00A0): write a blank'
-    fails '\u00a0strategies: uniform\ncores: svd' \
+    fails 'strategies:\xc2\xa0uniform\ncores: svd' 'line 2, column 12 has a no-break space (U+00A0): write a blank'
+    fails '\xc2\xa0strategies: uniform\ncores: svd' \
         "did you mean 'strategies'? The text has a no-break space (U+00A0): write a blank"
-    fails 'strategies: "kmeans(restarts=\u00a04)"\ncores: svd' 'the text has a no-break space (U+00A0): write a blank'
+    fails 'strategies: "kmeans(restarts=\xc2\xa04)"\ncores: svd' 'the text has a no-break space (U+00A0): write a blank'
     fails 'strategies: [“uniform”]\ncores: svd' 'the text has a curly quote (U+201C): write "'
     fails "strategies: 'kmeans(label=“my k-means”)'\ncores: svd" "c.yaml:2:31: expected ',' or ')', found 'k'"
     expect 'the text has a curly quote (U+201C): write "'
@@ -458,7 +460,7 @@ Y
     expect "set/c.yaml:8:20: h/*_x*: no file matches; looked for in "
     run "$NYSBENCH" plan set/c.yaml --set 'problems=heads(file=set/h/none)'
     expect "set/h/none/q.npy: cannot be opened"
-    run "$NYSBENCH" new experiment n.yaml --yes --heads set/h
+    run "$NYSBENCH" new experiment n.yaml --heads set/h
     expect_status 0
     [ "$(grep -c '  - .*file="set/h/' n.yaml)" -eq 6 ]
 }

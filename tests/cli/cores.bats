@@ -49,7 +49,7 @@ sweep() {
         grep -q "m = 16" "$WORK/r/plots/$kind"_*.gp
         run "$NYSBENCH" plot "$WORK/r" $kind -m 9
         expect_status 1
-        expect "--m 9: the run has no such number of landmarks; it has 4, 8, 16"
+        expect "m = 9: the run has no such number of landmarks; it has 4, 8, 16"
     done
     py check_picked_m "$WORK/r"
     for words in "-m 8" "cores -m 8" "rows -m 8"; do

@@ -59,6 +59,37 @@ Y
     [[ "$output" != *"time: about"* ]]
 }
 
+@test "plan predicts time from the rows that the folder has, if this kind of CPU measured them" {
+    printf '#!/bin/sh\nsleep 0.5\nexit 1\n' >"$WORK/slow" # its rows fail, but not at once
+    chmod +x "$WORK/slow"
+    cat >"$WORK/c.yaml" <<Y
+problems: gaussian(n=40, d=4)
+strategies: ['command(run="$WORK/slow")']
+landmarks: 4
+cores: svd
+metrics: error
+trials: 2
+plots: []
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1
+    expect "with 1 worker, by a product timed just now"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --jobs 1
+    expect "rows: 2, 2 failed"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1 --set trials=4
+    expect "2 are to run"
+    expect "with 1 worker, by the rows measured before"
+    # two rows have slept for a second, so will two more; 1.4 is the range's margin
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1 --set trials=4 --format json
+    py check_predicted "$(grep -o '{.*}' <<<"$output")" 0.7
+    # another kind of CPU
+    py set_rate "$WORK/r/results.sqlite" "1e3 another CPU"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1 --set trials=4
+    expect "with 1 worker, by a product timed just now"
+    py set_rate "$WORK/r/results.sqlite" "fast"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1 --set trials=4
+    expect "results.sqlite: 'fast' is not a rate and the CPU that it is of"
+}
+
 @test "run --dry-run is plan, with all options of run; it writes nothing" {
     diverging
     for command in plan "run --dry-run"; do

@@ -33,23 +33,12 @@ YAML
 
 # The rows without the experiment's name and the column that holds a time.
 rows_of() {
-    $PYTHON - "$1" <<'PY'
-import csv, sys
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    row.pop("effect_s"), row.pop("experiment")
-    print(list(row.values()))
-PY
+    py rows_of_run "$1"
 }
 
 # Rows by attention's name: "streamed 8 ok", sorted.
 outcomes() {
-    $PYTHON - "$1" <<'PY'
-import collections, csv, sys
-rows = csv.DictReader(open(sys.argv[1], newline=""))
-counts = collections.Counter((r["attention"].split("(")[0], r["status"]) for r in rows if r["status"] != "planned")
-for (name, status), count in sorted(counts.items()):
-    print(name, count, status)
-PY
+    py count_outcomes "$1"
 }
 
 @test "rows are the same whatever the workers, the part that is run first, shards, or a kill" {
@@ -123,25 +112,7 @@ PY
     study "$(tiny)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1
     expect_status 0
-    $PYTHON - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert {r["model"] for r in rows} == {"tiny"} and {r["layer"] for r in rows} == {"1", "half"}
-assert {r["source"] for r in rows} == {f"text {i}" for i in (0, 3)}
-for r in rows:
-    each = {"1": 2, "half": 4}[r["layer"]]
-    assert int(r["heads"]) == each and int(r["head"]) == each * int(r["source"][-1]), r
-    assert (r["n"], r["d"]) == ("24", "8") and r["perplexity_ratio"] == r["kl"] == ""
-    name = r["attention"].split("(")[0]
-    assert r["landmarks"] == {"streamed": "0", "longformer": "6"}.get(name, r["attention"].split("landmarks=")[-1][0]), r
-    assert (r["error"] == "") == (name != "nystrom"), r
-    if name == "streamed":
-        # 3 layers of sums over at most 32 products in single precision
-        assert 0 < float(r["model_error"]) < 2e-6 and float(r["rank_agreement"]) == 1, r
-    elif name == "nystrom":
-        error, parts = float(r["error"]), (float(r["error_subspace"]), float(r["error_core"]))
-        assert max(parts) <= error <= sum(parts) and float(r["model_error"]) > 0.05, r
-PY
+    py check_rows "$WORK/r/rows.csv"
 }
 
 @test "claims correlate errors with effects, each number of landmarks and layers; compare takes sources as units" {
@@ -174,6 +145,36 @@ PY
     run "$NYSBENCH" plot "$WORK/r" effect
     expect_status 0
     [ -s "$WORK/r/plots/effect_output_error.svg" ]
+    looks() { sed -n 's/^array looks.* = //p' "$WORK/r/plots/$1/effect_output_error.gp"; }
+    [ "$(looks .)" = "[1, 2, 3, 4, 5]" ]
+    "$NYSBENCH" plot "$WORK/r" effect --where strategy=kmeans >/dev/null
+    [ "$(looks selected)" = "[4]" ]
+}
+
+@test "an interrupt keeps the rows of the layer at hand that have been measured, and the same command goes on" {
+    local pid args=("$WORK/e.yaml" -q -j 1 -o "$WORK/r" --set trials=1 --set "problems=live_model(run=\"$(stub longformer=once)\", layers=1)"
+        --set 'attentions=[streamed, performer, longformer(window=6)]')
+    study "$(stub)"
+    setsid "$NYSBENCH" run "${args[@]}" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true [ -e "$WORK/hangs" ]
+    kill -INT "$pid"
+    expect_end "$pid" 130
+    [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -ge 1 ] # those that have waited for 10 ms or more
+    "$NYSBENCH" run "${args[@]}" | grep -q "^rows: 18, 18 ok"
+}
+
+@test "of more than ten methods the figure effect names the eight best, before grey points of the others" {
+    undrawn
+    study "$(stub)"
+    sed -i 's/strategy=\[segment_means, uniform\]/strategy=[segment_means, uniform, kmeans, pilot, context, orthogonal, kdpp, dsquared, rplu]/' "$WORK/e.yaml"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set 'problems=live_model(run="'"$(stub)"'", layers=1)' >/dev/null
+    "$NYSBENCH" plot "$WORK/r" effect >/dev/null
+    list() { sed -n "s/^array $1.* = \[\(.*\)\]/\1/p" "$WORK/r/plots/effect_output_error.gp"; }
+    [ "$(list styles | tr -d "' " | tr , '\n' | uniq -c | xargs)" = "1 grey 8 cloud" ]
+    list series | grep -q "3 others"
+    [ "$(list looks | cut -d, -f1)" = 0 ]
+    [ "$(sed 's/.*",//' "$WORK/r/plots/effect.csv" | cut -d, -f1 | sort -u | wc -l)" -ge 11 ] # the file has them all
 }
 
 @test "a model with sources of two lengths: tables and figures tell them apart, and show n" {
@@ -185,13 +186,7 @@ PY
     expect_status 0
     run "$NYSBENCH" plot "$WORK/r" effect
     expect_status 0
-    $PYTHON - "$WORK/r" <<'PY'
-import csv, sys
-lines = list(csv.DictReader(open(sys.argv[1] + "/effects.csv", newline="")))
-assert [(l["n"], l["rows"]) for l in lines] in ([("24", "6")] * 2 + [("12", "6")] * 2, [("12", "6")] * 2 + [("24", "6")] * 2), lines
-panels = {r["panel"] for r in csv.DictReader(open(sys.argv[1] + "/plots/effect.csv", newline=""))}
-assert panels == {"tiny, layers: 1, n = 24", "tiny, layers: 1, n = 12"}, panels
-PY
+    py check_two_lengths "$WORK/r"
 }
 
 @test "a causal model with shared keys: perplexity and KL" {
@@ -202,14 +197,7 @@ PY
     [ "$(outcomes "$WORK/r/rows.csv")" = "longformer 4 ok
 nystrom 4 ok
 streamed 4 ok" ]
-    $PYTHON - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-for r in csv.DictReader(open(sys.argv[1], newline="")):
-    if r["status"] == "ok":
-        assert r["embedding_distance"] == r["rank_agreement"] == "" and float(r["kl"]) > -1e-12, r
-        exact = r["attention"].startswith("streamed")
-        assert (abs(float(r["perplexity_ratio"]) - 1) < 1e-5) == exact, r
-PY
+    py check_causal "$WORK/r/rows.csv"
 }
 
 @test "what no model can have is an error before anything runs; what another has is skipped" {
@@ -261,13 +249,7 @@ PY
     [ "$(outcomes "$WORK/r/rows.csv")" = "command 2 ok
 mine 2 ok
 nystrom 4 ok" ]
-    $PYTHON - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["status"] == "ok"]
-for r in rows:
-    assert float(r["model_error"]) > 1e-3 and float(r["output_error"]) > 1e-3, r
-    assert (r["error"] == "") == (r["strategy"] == ""), r
-PY
+    py check_programs "$WORK/r/rows.csv"
 }
 
 @test "a program that raises, dies, hangs, or answers nonsense: its rows fail with the reason, and the run goes on" {
@@ -279,21 +261,7 @@ PY
     expect_status 1
     expect "rows: 20, 6 ok, 14 failed"
     expect "exit status 3: the weights are gone"
-    $PYTHON - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-wanted = {"uniform": "RuntimeError: the attention was torn", "kmeans": "exit status 3: the weights are gone",
-          "group_means": "wrote 'nonsense'; expected a line of JSON, an object", "farthest_point": "wrote '[1, 2]'",
-          "orthogonal": "effect: there is no column 'colour'", "dsquared": "effect: expected a number or null as 'model_error'",
-          "context": "effect: the answer has no value"}
-count = 0
-for row in csv.DictReader(open(sys.argv[1], newline="")):
-    if row["status"] == "planned":
-        continue
-    reason = wanted.get(row["strategy"].split("(")[0])
-    assert row["status"] == ("failed" if reason else "ok") and (reason or "") in row["reason"], row
-    count += 1
-assert count == 20, count
-PY
+    py check_faults "$WORK/r/rows.csv"
 }
 
 @test "a program that hangs is ended after its time, and so are the rows of that attention" {
@@ -336,14 +304,7 @@ streamed 2 ok" ]
         run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "metrics=$asked"
         expect_status 0
         expect "rows: 32, 32 ok"
-        $PYTHON - "$WORK/r/rows.csv" $asked <<'PY'
-import csv, sys
-for r in csv.DictReader(open(sys.argv[1], newline="")):
-    assert r["model_error"], r
-    assert bool(r["output_error"]) == (sys.argv[2] in ("output_error", "all")), r
-    error = sys.argv[2] in ("error", "all") and bool(r["core"])
-    assert all(bool(r[name]) == error for name in ("error", "error_subspace", "error_core")), r
-PY
+        py check_metrics "$WORK/r/rows.csv" $asked
     done
 }
 
@@ -362,12 +323,7 @@ trials: 1
 plots: []
 YAML
         "$NYSBENCH" run "$WORK/s.yaml" -q -j 1 -o "$WORK/$fault-heads" >"$WORK/out" 2>&1 || [ $? -eq 1 ]
-        $PYTHON - "$WORK/$fault" "$reason" <<'PY'
-import csv, sys
-for folder in sys.argv[1], sys.argv[1] + "-heads":
-    reasons = [r["reason"] for r in csv.DictReader(open(folder + "/rows.csv", newline="")) if r["status"] == "failed"]
-    assert reasons and len(set(reasons)) == 1 and sys.argv[2] in reasons[0], set(reasons)
-PY
+        py check_reasons "$WORK/$fault" "$reason"
     done <<EOF
 none|./heads.safetensors: 
 told|RuntimeError: no room for ./heads.safetensors
@@ -395,19 +351,7 @@ EOF
         --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 67, 68, 69]))"' \
         --set trials=1
     [ "$status" -le 1 ]
-    $PYTHON - "$WORK/r/rows.csv" <<'PY'
-import csv, sys
-lost = 0
-for r in csv.DictReader(open(sys.argv[1], newline="")):
-    if r["status"] in ("planned", "diverged"):  # with so many steps the outputs may not be finite either
-        assert "steps=6," not in r["attention"] or r["status"] == "planned", r
-        continue
-    bad = "steps=6," not in r["attention"]
-    assert all((r[c] == "") == bad for c in ("error", "error_subspace", "error_core")), r
-    assert ("the error of some head is rounding alone" in r["reason"]) == bad and r["model_error"] and r["output_error"], r
-    lost += bad
-assert lost > 0
-PY
+    py check_rounding "$WORK/r/rows.csv"
 }
 
 @test "mistakes in a config, and in what the program says of its model, are found before the run" {
@@ -470,20 +414,7 @@ YAML
         --set "problems=live_model(run=\"$(tiny)\", layers=[2, all], source=1)" \
         --set 'attentions=nystrom(strategy=[segment_means, uniform], landmarks=4, core=tikhonov)'
     expect_status 0
-    $PYTHON - "$WORK" <<'PY'
-import csv, sys
-work = sys.argv[1]
-heads = list(csv.DictReader(open(f"{work}/s/rows.csv", newline="")))
-effects = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
-assert len(heads) == 2 * (2 + 6) and len(effects) == 4
-for e in effects:
-    own = [h for h in heads if h["layer"] == e["layer"] and h["strategy"] in e["attention"]]
-    assert len(own) == int(e["heads"]), (len(own), e)
-    for column in ("error", "error_subspace", "error_core", "output_error"):
-        mean = sum(float(h[column]) for h in own) / len(own)
-        # the same numbers, but outputs are those of a pass in single precision
-        assert abs(mean - float(e[column])) <= (1e-5 if column == "output_error" else 1e-12) * mean, (column, mean, e)
-PY
+    py check_heads "$WORK"
 }
 
 @test "the program draws what the harness draws: the outputs of the heads are those that it measures" {
@@ -491,25 +422,5 @@ PY
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set draws=shared \
         --only 'landmarks=6, attention=nystrom, trial=1'
     expect_status 0
-    $PYTHON - "$WORK" "$NYSBENCH" <<'PY'
-import csv, os, sys
-sys.path.insert(0, sys.argv[1])
-import numpy as np, tiny_model as tiny
-os.chdir(sys.argv[1])
-model, compared = tiny.Model(), 0
-for row in csv.DictReader(open("r/rows.csv", newline="")):
-    if row["status"] != "ok":
-        continue
-    attention = tiny.by_nysbench(os.path.realpath(sys.argv[2]), False, row["attention"], 20260101, 1)
-    found, layers, source = [], {"1": [1], "half": [0, 2]}[row["layer"]], int(row["source"][-1])
-    for layer in layers:
-        q, k, v = model.exact_pass(source)[1][layer]
-        found += [tiny.relative(o, e) for o, e in zip(attention(q, k, v), tiny.softmax_attention(q, k, v, False))]
-    # the same outputs; sums of 192 squares in another order
-    assert abs(np.mean(found) - float(row["output_error"])) < 1e-12 * np.mean(found), (found, row)
-    told = tiny.effects(model, source, layers, attention)
-    assert all(abs(told[name] - float(row[name])) < 1e-12 for name in ("model_error", "layer_error")), (told, row)
-    compared += 1
-assert compared == 4, compared
-PY
+    py check_draws "$WORK" "$NYSBENCH"
 }

@@ -264,3 +264,39 @@ EOF
     [ "$(aside "$WORK/r/plots/ratio_svd.gp")" = "[-0.01, 0.01]" ]
     [ "$(aside "$WORK/few/plots/error_svd.gp")" = "[0, 0, 0, 0, 0]" ]
 }
+
+# Draws a figure of all rows of the run $WORK/r, and of those selected, and compares methods' looks: where these lack
+# it, their labels end in SUFFIX among all. same_looks FIGURE STEM STEM-OF-SELECTED SUFFIX CONDITIONS
+same_looks() {
+    "$NYSBENCH" plot "$WORK/r" "$1" >/dev/null 2>&1
+    "$NYSBENCH" plot "$WORK/r" "$1" --where "$5" >/dev/null 2>&1
+    py check_looks "$WORK/r/plots/$1_$2.gp" "$WORK/r/plots/selected/$1_$3.gp" "$4"
+}
+
+@test "a method has one look in all figures of a run, whichever rows they show" {
+    undrawn
+    printf '%s\n' 'problems: "gaussian(n=32, d=4)"' 'landmarks: [4, 8]' 'metrics: error' 'plots: []' 'trials: 2' \
+        'kernels: [softmax, "gram(of=queries)"]' 'pairing: [joint, independent]' 'factors: [nystromformer, nocore]' \
+        'cores: [tikhonov, "svd(rcond=[0.03, 0.01])", "iterative(steps=[4, 6, 8])"]' \
+        'strategies: [uniform, segment_means, "kmeans(restarts=[1, 4])", leverage]' >"$WORK/e.yaml"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
+    local one=pairing=joint,factors=nystromformer other=pairing=independent,factors=nocore
+    same_looks cost flops_with_svd flops_with_svd "" strategy=leverage,strategy=kmeans
+    same_looks cost flops_with_svd flops_with_svd ", joint, nystromformer" "strategy=leverage,strategy=kmeans,$one"
+    same_looks cost flops_with_no_core flops_with_no_core ", independent, nocore" "strategy=segment_means,$other"
+    same_looks spectrum svd_rcond_0.03 svd_rcond_0.03 "" strategy=segment_means
+    # A sweep looks as its core of default options does. Two of its cores are no sweep, and differ.
+    local cores='core=svd,core=svd(rcond=0.01),core=iterative(steps=6)'
+    same_looks cores kmeans__joint__nystromformer kmeans "" "strategy=kmeans,$one,$cores"
+    same_looks cutoff kmeans__joint__nystromformer kmeans "" "strategy=kmeans,$one,core=tikhonov"
+    "$NYSBENCH" plot "$WORK/r" cores --where "$cores,core=iterative(steps=8)" >/dev/null 2>&1
+    [ "$(sed -n 's/^array looks.* = //p' "$WORK/r/plots/selected/cores_kmeans__joint.gp")" = "[2, 3, 4, 7]" ]
+}
+
+@test "a method has one look in all figures of a run of another study, too" {
+    undrawn
+    printf '%s\n' 'study: forward' 'problems: "gaussian(n=32, d=4)"' 'plots: []' 'trials: 1' 'rounds: 1' \
+        'attentions: [streamed, "nystrom(landmarks=[4, 8])", "longformer(window=4)", performer, linear]' >"$WORK/e.yaml"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
+    same_looks front 1_thread 1_thread "" attention=performer,attention=linear
+}

@@ -8,7 +8,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 
 @test "new experiment writes a config that plan accepts, with the answers in it, and a comment above each key" {
     cd "$WORK"
-    run "$NYSBENCH" new experiment my.yaml --yes --heads "$ViT" --heads "$SMOLLM2:1" --landmarks '4, 8' --trials 2 \
+    run "$NYSBENCH" new experiment my.yaml --heads "$ViT" --heads "$SMOLLM2:1" --landmarks '4, 8' --trials 2 \
         --strategies 'uniform, kmeans(restarts=4), profile(keys=pivots, queries=pivots)' \
         --cores 'svd(rcond=[0.1, 0.01]), iterative'
     expect_status 0
@@ -39,7 +39,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     local warning="warning: no causal mask is assumed for heads whose file does not name one (causal=false says so without this warning); for a decoder's heads set causal=true"
     cd "$WORK"
     once() { expect "$warning" && [ "$(grep -c "no causal mask is assumed" <<<"$output")" -eq 1 ]; }
-    run "$NYSBENCH" new experiment e.yaml --yes --heads a --heads b -m 4
+    run "$NYSBENCH" new experiment e.yaml --heads a --heads b -m 4
     expect_status 0
     once
     grep -q "^# causal=false: no mask is assumed where a file names none" e.yaml
@@ -64,7 +64,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 
 @test "the commands that a new experiment's comments name have what they are said to have" {
     cd "$WORK"
-    "$NYSBENCH" new experiment my.yaml --yes >/dev/null
+    "$NYSBENCH" new experiment my.yaml >/dev/null
     while IFS='|' read -r command name; do
         grep -qF "\`nysbench $command\`" my.yaml
         "$NYSBENCH" $command >out
@@ -76,19 +76,33 @@ help columns|output_error
 CASES
 }
 
-@test "new experiment takes its defaults with --yes alone, and never replaces a file unless forced" {
+@test "new experiment asks nothing, also on a terminal: what no option gives has the default" {
     cd "$WORK"
-    run "$NYSBENCH" new experiment --yes
+    for way in '' --yes; do # --yes was the way to have nothing asked
+        run timeout 20 /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/on_terminal.py" 80 \
+            "$NYSBENCH" new experiment $way --force
+        expect_status 0
+        expect "Its data are drawn; --heads FILE takes heads of your own"
+        grep -q '^problems: gaussian(n=256)' experiment.yaml
+    done
+    run "$NYSBENCH" new experiment mine.yaml --heads "$ViT"
+    expect_status 0
+    [[ "$output" != *"data are drawn"* ]]
+}
+
+@test "new experiment never replaces a file unless forced" {
+    cd "$WORK"
+    run "$NYSBENCH" new experiment
     expect_status 0
     "$NYSBENCH" plan experiment.yaml
     echo mine >experiment.yaml
-    run "$NYSBENCH" new experiment --yes
+    run "$NYSBENCH" new experiment
     expect_status 2
     expect "experiment.yaml: exists already; --force replaces it"
     [ "$(cat experiment.yaml)" = mine ]
-    "$NYSBENCH" new experiment --yes --force
+    "$NYSBENCH" new experiment --force
     "$NYSBENCH" plan experiment.yaml
-    "$NYSBENCH" new experiment one.yaml --yes --strategies kmeans --question "what's next: 1 # or 2"
+    "$NYSBENCH" new experiment one.yaml --strategies kmeans --question "what's next: 1 # or 2"
     "$NYSBENCH" plan one.yaml
     ! grep claims: one.yaml || false # there is nothing to compare with
     grep -q "question: 'what''s next: 1 # or 2'" one.yaml
@@ -97,7 +111,7 @@ CASES
 @test "what is wrong with an answer to new experiment is said, and nothing written" {
     cd "$WORK"
     while IFS='|' read -r option value message; do
-        run "$NYSBENCH" new experiment my.yaml --yes "$option" "$value"
+        run "$NYSBENCH" new experiment my.yaml "$option" "$value"
         expect_status 2
         expect "$message"
         [ ! -e my.yaml ]
@@ -112,13 +126,10 @@ CASES
 --cores|svd(rcond=2)|--cores: svd: rcond
 --trials|many|error: --trials: expected an integer
 EOF
-    run "$NYSBENCH" new experiment 'a b.yaml' --yes
+    run "$NYSBENCH" new experiment 'a b.yaml'
     expect_status 2
     expect "the file's name: expected letters, digits"
-    run "$NYSBENCH" new experiment </dev/null
-    expect_status 2
-    expect "there is no terminal to ask on; --yes takes the defaults"
-    run "$NYSBENCH" new experiment my.yaml --yes --out there
+    run "$NYSBENCH" new experiment my.yaml --out there
     expect_status 2
     expect "it has no option --out"
     run "$NYSBENCH" new strategy mine --yes
@@ -130,38 +141,6 @@ EOF
     run "$NYSBENCH" new experimnt x
     expect_status 2
     expect "'experimnt' is unknown; allowed: experiment, strategy"
-}
-
-# answer FILE LINE...: new experiment on a terminal, each line typed once something is asked; $output is the screen.
-answer() {
-    py answer_questions "$NYSBENCH" "$@"
-}
-
-@test "on a terminal new experiment asks, shows its defaults, and asks again where an answer is wrong" {
-    cd "$WORK"
-    run answer my.yaml nowhere "$ViT" '' 4,8 'uniform, kmean' 'uniform, kmeans' '' 0 2
-    expect_status 0
-    expect "heads: FILE, FILE:HEAD, a folder of files or a pattern with * [none: gaussian(n=256)]: nowhere"
-    expect "  nowhere: cannot be opened"
-    expect "more heads [no more]: "
-    expect "landmarks [8, 16, 32]: 4,8"
-    expect "  no strategy 'kmean'; did you mean 'kmeans'?"
-    expect "cores [iterative(steps=6)]: "
-    expect "expected an integer from 1"
-    "$NYSBENCH" plan my.yaml
-    run cat my.yaml
-    expect "landmarks: [4, 8]"
-    expect "strategies: [uniform, kmeans]"
-    expect "cores: iterative(steps=6)"
-    expect "trials: 2"
-}
-
-@test "an input that ends before the last answer writes nothing" {
-    cd "$WORK"
-    run answer my.yaml "$ViT" ''
-    expect_status 2
-    expect "the input ended before the last answer; nothing is written"
-    [ ! -e my.yaml ]
 }
 
 @test "demo makes a folder with an experiment, its results and figures; again, it goes on there" {

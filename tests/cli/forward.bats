@@ -56,6 +56,26 @@ timeless_rows() {
     py print_timeless_rows "$1"
 }
 
+@test "a run whose attentions are exact but for one shows errors, and asks for no figure of times" {
+    config <<'Y'
+study: forward
+timed: false
+problems: ["gaussian(n=32, d=4)"]
+attentions: [streamed, "nystrom(landmarks=8)"]
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    expect "Time and memory of a pass over all heads"
+    [[ $output != *"over 0 sources"* ]]
+    [[ $output != *"plot latency"* ]]
+    run "$NYSBENCH" compare "$WORK/r"
+    expect_status 0
+    expect "exact: has no output_error but rounding"
+    [[ $output != *"over 0 sources"* ]]
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" --set 'plots=latency'
+    expect "plot latency: the run has no rows that it draws"
+}
+
 @test "one worker, whatever --jobs says; the same rows after a kill, and in parts" {
     undrawn
     forward
@@ -236,10 +256,11 @@ plots: [front]
 Y
     "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" >/dev/null
     py fix_times "$WORK" # times that are the same everywhere
+    "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
     "$NYSBENCH" plot "$WORK/r" front >/dev/null
     "$NYSBENCH" table "$WORK/r" at_time --format csv >"$WORK/at_time.csv"
     "$NYSBENCH" table "$WORK/r" at_time >"$WORK/at_time.txt"
-    grep -qE "^  all-MiniLM.* 1 +256  1/50 +nystrom\(landmarks=4\) +60 .* - +- +- +- +-$" "$WORK/at_time.txt"
+    grep -qE "^  all-MiniLM.* 1 +256  1/50 +nystrom\(landmarks=4\) +8 of 8 +60 .* - +- +- +- +-$" "$WORK/at_time.txt"
     py check_front "$WORK"
 }
 
@@ -556,6 +577,10 @@ TXT
     expect "rows: 20, 20 ok"
     own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u |
         diff - <(printf 'none no no False\nnone no no True\n')
+    run "$NYSBENCH" sql "$WORK/r" -f csv \
+        "SELECT count(*) AS naive FROM run WHERE attention_label = 'naive' AND flops = 2 * 2 * heads * n * n * d"
+    expect_status 0
+    [ "${lines[1]}" = 4 ]
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set heads=3 --set threads=1 --set timed=true
     expect_status 0
     own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u |

@@ -51,7 +51,7 @@ small() { # OPTIONS...
     small -q --set strategies=uniform >/dev/null
     run "$NYSBENCH" plot "$WORK/r" --landmarks --m 5
     expect_status 1
-    expect "--m 5: the run has no such number of landmarks; it has "
+    expect "m = 5: the run has no such number of landmarks; it has "
     run "$NYSBENCH" plot "$WORK/r" --landmarks --trial 2
     expect_status 1
     expect "the run has the trials 0 to 1"

@@ -173,7 +173,7 @@ EOF
     run "$NYSBENCH" check "$WORK/bad_attentions.so" --timeout 20
     expect_status 1
     while read -r expected; do expect "FAIL $expected"; done <<'EOF'
-not_finite, output: 1 token: entry 1 of the output is nan
+not_finite, output: 1 token: outputs are not finite: head 1, token 0, coordinate 0 is nan
 repeats_not, output: 1 token: other outputs for the same seed
 by_threads, output: 1 token: other outputs with two threads
 writes_q, output: 1 token: it changed its input
@@ -210,18 +210,37 @@ EOF
     [ "$(grep -c '^FAIL.*, memory' <<<"$output")" -eq 0 ]
 }
 
+@test "a plug-in is compiled with the headers that the program has, in a checkout, where it is installed and in a wheel" {
+    cd "$WORK"
+    "$NYSBENCH" new core mine
+    local program
+    mkdir -p wheel/include
+    cp "$INSTALLED_TREE/usr/bin/nysbench" wheel
+    cp -R "$INSTALLED_TREE/usr/include/nysbench" wheel/include
+    for program in "$NYSBENCH" "$INSTALLED_TREE/usr/bin/nysbench" wheel/nysbench; do
+        rm -f mine.so
+        eval "cc -Wall -Wextra -Werror $("$program" info | sed -n 's/^plugin_flags  *//p') -shared -fPIC mine.c -o mine.so"
+        run "$NYSBENCH" check mine.so
+        expect "0 of "
+    done
+    run wheel/nysbench info
+    expect "-I$WORK/wheel/include/nysbench"
+    make -B CC=echo NYSBENCH=-Iother | grep -q -- "-Iother -shared"
+}
+
 @test "what new and demo print to go on with are commands, by the name that the program was called by" {
     cd "$WORK"
     ln -s "$NYSBENCH" nysbench
     run ./nysbench new strategy mine --out "a folder"
-    expect "with nysbench installed ('make install'; for another PREFIX, set PKG_CONFIG_PATH to PREFIX/lib/pkgconfig):"
+    expect "a folder/Makefile
+Now:"
     grep '^  ' <<<"$output" >commands
     [ "$(cut -c 3- commands)" = "make -C 'a folder'
 ./nysbench check 'a folder/mine.so'
 ./nysbench run --plugin 'a folder/mine.so' EXPERIMENT.yaml" ]
     printf 'problems: gaussian(n=20, d=3)\nstrategies: mine\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' \
         >EXPERIMENT.yaml
-    run with_headers sh -e commands
+    run sh -e commands # the headers are those of the program, which is not installed
     expect_status 0
     expect "0 of 9 checks failed"
     expect "rows: 1, 1 ok"
@@ -232,7 +251,7 @@ EOF
   make
   ../nysbench check ./mine.so
 "
-    run env PATH="$WORK:$PATH" nysbench new experiment x.yaml --yes
+    run env PATH="$WORK:$PATH" nysbench new experiment x.yaml
     expect "Now:
   nysbench plan x.yaml    # what it costs
   nysbench run x.yaml"

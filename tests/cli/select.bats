@@ -52,7 +52,7 @@ EOF
         expect "$1"
     }
     mistake "--head is missing" --strategy uniform -m 3
-    mistake "there are 3 heads; name one" --head $HEAD --strategy uniform -m 3
+    mistake "--head '$HEAD': there are 3 heads; name one" --head $HEAD --strategy uniform -m 3
     mistake "head = 3 is not one of its heads 0 to 2" --head $HEAD:3 --strategy uniform -m 3
     mistake "nosuch: cannot be opened" --head nosuch:1 --strategy uniform -m 3
     mistake "--landmarks '258': expected a whole number from 1 to 257" --head $HEAD:1 --strategy uniform -m 258
@@ -60,6 +60,8 @@ EOF
     mistake "--core: no core 'sdv'" --head $HEAD:1 --strategy uniform -m 3 --core sdv
     mistake "--factors: 'cru' is unknown; did you mean 'cur'?" --head $HEAD:1 --strategy uniform -m 3 --factors cru
     mistake "--metrics: 'eror' is unknown; did you mean 'error'?" --head $HEAD:1 --strategy uniform -m 3 --metrics eror
+    mistake "--trial '1000000': expected a whole number from 0 to 999999" --head $HEAD:1 -s uniform -m 3 --trial 1000000
+    mistake "--pairing: uniform cannot pick for both sides" --head $HEAD:1 --strategy uniform -m 3 --pairing both
     mistake "not both" --head $HEAD:1 --strategy uniform -m 3 --key-landmarks "$WORK/few.npy"
     /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.array([1, 2**63], numpy.uint64))' \
         "$WORK/huge.npy"

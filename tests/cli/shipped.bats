@@ -44,7 +44,7 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     "$NYSBENCH" forward --head "$HEAD" -o out.npy >/dev/null
     [ -s out.npy ]
     "$NYSBENCH" fit --head "$HEAD" --out weights.npy >/dev/null
-    "$NYSBENCH" new experiment mine.yaml --heads "$HEAD" --yes >/dev/null
+    "$NYSBENCH" new experiment mine.yaml --heads "$HEAD" >/dev/null
     "$NYSBENCH" plan mine.yaml >/dev/null
 }
 
@@ -60,7 +60,7 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     expect "nysbench: error: experiments/99-none.yaml: cannot be opened: No such file or directory"
     run "$NYSBENCH" plan experiments/37-all-layers.yaml
     expect_status 2
-    expect "build/all-layers/vit-4097_*.safetensors: no file matches; looked for in $WORK and in "
+    expect "build/all-layers/vit-4097-test_*.safetensors: no file matches; looked for in $WORK and in "
     run "$NYSBENCH" measure --head experiments/data/none.safetensors:0 --strategy uniform -m 8 --core svd
     expect_status 2
     expect "experiments/data/none.safetensors: cannot be opened"
@@ -118,8 +118,7 @@ EOF
 33-causal-matrix 1024 8
 33-causal-matrix 2048 8
 34-head-classes 2048 8
-35-decoder-tokens 1024 4 8
-35-decoder-tokens 2048 4 8
-35-decoder-tokens 4096 4 8
+35-decoder-tokens 1024 8
+35-decoder-tokens 2048 8
 EOF
 }

@@ -104,7 +104,10 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml" --set sources=test
     expect_status 2
     expect "source 'picosdeeuropa' of heads(file=vit_picosdeeuropa_n4097_L6.safetensors"
-    run "$NYSBENCH" plan experiments/15-sources.yaml
+    run "$NYSBENCH" plan experiments/21-kept-landmarks.yaml
     unwrap
     expect "('development' of experiments/data/split.yaml)"
+    run "$NYSBENCH" plan experiments/15-sources.yaml
+    unwrap
+    expect "('test' of experiments/data/split.yaml)"
 }

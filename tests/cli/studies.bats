@@ -99,7 +99,7 @@ metrics: error
 plots: [norms, error]"
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 2
-    expect "c.yaml:8:1: key 'kernels' is unknown"
+    expect "c.yaml:8:1: key 'kernels' is for study: error; the study here is norms"
     expect "c.yaml:9:8: scale: 'half' is unknown; allowed: one, root"
     expect "c.yaml:10:10: metrics: 'error' is unknown; allowed: norm_mean, norm_most, norm_s, all"
     expect "c.yaml:11:16: plots: 'error' is unknown; allowed: norms"

@@ -118,6 +118,29 @@ reads() {
     done
 }
 
+@test "a query among the claims of a folder only reads the rows, and no file that it names is read" {
+    undrawn
+    printf '%s\n' "problems: gaussian(n=40, d=3)" "strategies: uniform" "cores: svd" "landmarks: 4" "trials: 8" \
+        "plots: []" >"$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    echo "SELECT 0 AS stratum, 0 AS source, 1 AS value" >"$WORK/secret.sql"
+    before=$(sha256sum "$WORK/r/results.sqlite")
+    for query in "DELETE FROM main.results" "UPDATE main.results SET error = 7" "DROP VIEW run" \
+        "CREATE TEMP TABLE claim_point (a)" "ATTACH '$WORK/new.sqlite' AS new" "VACUUM INTO '$WORK/new.sqlite'" \
+        "PRAGMA writable_schema = 1" "SELECT load_extension('$WORK/loud.so')" "SELECT 1; DELETE FROM claim_value" \
+        "$WORK/secret.sql"; do
+        printf '%s\n' "study: error" "claims: [{says: a, measure: {query: \"$query\"}, expect: {value: [0, null]}}]" \
+            >"$WORK/r/resolved.yaml"
+        for command in claims report; do
+            run timeout 60 "$NYSBENCH" $command "$WORK/r"
+            [ ! -e "$WORK/new.sqlite" ] && [ "$(sha256sum "$WORK/r/results.sqlite")" = "$before" ]
+        done
+        run "$NYSBENCH" claims "$WORK/r"
+        [ "$status" -eq 2 ] || [[ $output == void* ]] || { echo "$query: $output"; return 1; }
+    done
+    expect "claims: query: '$WORK/secret.sql' is unknown; allowed: value.sql, slope.sql, correlation.sql, or a text of SQL"
+}
+
 @test "no program that a folder names is started: what needs one says which, and --programs starts it" {
     undrawn
     cp tests/support/npy.py "$WORK"

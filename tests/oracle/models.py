@@ -7,6 +7,7 @@ usage: models.py NYSBENCH WORK_FOLDER
 Prints TAP. Layers and effects are computed once more in double precision with SciPy, files are written here byte by
 byte as their formats say. Tolerance: 1e-5 of the largest number, a hundred float32 roundings, where not said otherwise.
 """
+import hashlib
 import json
 import math
 import os
@@ -24,6 +25,7 @@ WORK = sys.argv[2]
 os.environ["NYSBENCH_MODELS"] = WORK
 
 import effect
+import heads
 import layers
 import nysbench
 import read
@@ -277,6 +279,12 @@ def check_heads(effects):
     for number, name in enumerate("qkv"):
         truth = np.concatenate([layers.split(states[i] @ effects.model.w[i, number], 2) for i in (2, 0)])
         close(f"heads: {name}", found[name], truth)
+    captured = effects.captured("s2", [2, 0])
+    TAP.check(all(np.array_equal(np.concatenate([captured[i][name] for i in (2, 0)]), found[name]) for name in "qkv"),
+              "captured: as heads, layer by layer", captured.keys())
+    digests = [hashlib.sha256(f"{effects.model.name} s2 layer {i}".encode()).digest() for i in range(3)]
+    TAP.check(heads.drawn(effects.model, "s2", 1, 2)[0] == sorted(sorted(range(3), key=digests.__getitem__)[:2]),
+              "drawn: the layers whose digests are least", heads.drawn(effects.model, "s2", 1, 2))
 
 
 def check_causal():

@@ -24,7 +24,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from compare import estimate, holm, make_run, stratum_and_source, units_of
+from compare import estimate, make_run, stratum_and_source, units_of
 from measures import Tap
 
 KEYS = ("kernel", "landmarks", "pairing", "factors", "core")
@@ -167,6 +167,14 @@ def check_ranks(tap, rows, lines):
     tap.check(untested > 0 and left_out > 0, f"{untested} standings have too few sources, {left_out} leave some out")
 
 
+def holm(p):
+    order, adjusted, most = np.argsort(p, kind="stable"), np.empty(len(p)), 0
+    for i, at in enumerate(order):
+        most = max(most, min(1, (len(p) - i) * p[at]))
+        adjusted[at] = most
+    return adjusted
+
+
 def check_wins(tap, rows, lines):
     numbers, blocks = Numbers(tap, "table wins"), collections.defaultdict(list)
     for line in lines:
@@ -248,15 +256,10 @@ def least_of(rows, problem, core, m):
 
 
 def stars_of(rows):
-    """By column, the strategy that is surely the least, tests of all columns corrected together (Holm)."""
+    """By column, the strategy that is surely the least, by tests of all columns that hold together (Bonferroni)."""
     columns = sorted({(r["problem"], r["core"], r["landmarks"]) for r in rows})
     tests = {c: found for c in columns if (found := least_of(rows, *c))}
-    stars, corrected = {}, 0
-    for i, (column, (least, mean, p)) in enumerate(sorted(tests.items(), key=lambda t: t[1][2])):
-        corrected = max(corrected, (len(tests) - i) * p)
-        if corrected <= 0.05 and mean < 0:
-            stars[column] = least
-    return stars
+    return {column: least for column, (least, mean, p) in tests.items() if len(tests) * p <= 0.05 and mean < 0}
 
 
 def check_stars(tap, nysbench, work):

@@ -104,7 +104,7 @@ def same(a, b):
 
 
 # Strategies that go downhill for many steps: where these end, at another rounding.
-DOWNHILL = ("optimized(",)
+DOWNHILL = ("optimized(", "profile(")
 
 
 def agree(old, new):

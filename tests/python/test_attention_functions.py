@@ -171,23 +171,36 @@ class InRuns(unittest.TestCase):
         def undefined(q, k, v):
             return v * np.nan
 
+        def nothing(q, k, v):
+            pass
+
+        def word(q, k, v):
+            return "a"
+
+        def leaves(q, k, v):
+            sys.exit(3)
+
         said = {short: ("failed",
                         "short: returned ndarray (float32) of shape (4, 3, 8); expected real numbers of shape (4, 48, "
                         "8)"),
                 texts: ("failed", "texts: returned ndarray (<U1)"),
                 negative: ("failed",
-                           "negative: returned int beside its outputs; expected seconds, a number of 0 or more"),
+                           "negative: returned -1 beside its outputs; expected seconds, a number of 0 or more"),
                 devices: ("failed", "devices: returned the device 7; expected a text of at most 80 bytes"),
                 four: ("failed", "four: returned 4 values; expected outputs, or (outputs, seconds)"),
                 raises: ("failed", "raises: ValueError: no luck today (test_attention_functions.py, line"),
                 writes: ("failed", "read-only"),
-                undefined: ("diverged", "undefined: outputs are not finite: head 0, token 0 has nan")}
+                undefined: ("diverged", "undefined: outputs are not finite: head 0, token 0, coordinate 0 is nan"),
+                nothing: ("failed", "nothing: returned None; expected real numbers of shape (4, 48, 8)"),
+                word: ("failed", "word: returned 'a'; expected real numbers of shape (4, 48, 8)"),
+                leaves: ("failed", "leaves: called sys.exit(3)")}
         found, _ = rows_of(["streamed", *said], (Q[0], K[0], V[0]), trials=1, timed=False)
         self.assertEqual(found["streamed"][0]["status"], "ok")
         for function, (status, text) in said.items():
             row = found[function.__name__][0]
             self.assertEqual(row["status"], status, row)
             self.assertIn(text, row["reason"])
+            self.assertRegex(row["reason"], f"^{function.__name__}: ")
 
     def test_what_stands_in_the_wrong_place(self):
         for given, text in ((lambda points, m: range(m),
@@ -201,9 +214,19 @@ class InRuns(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "tensors 'jax': expected 'torch' or 'numpy'"):
             nysbench.attention_function(values, tensors="jax")
 
+    @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "needs cloudpickle")
     def test_isolated(self):
-        if importlib.util.find_spec("cloudpickle") is None:
-            self.skipTest("needs cloudpickle")
+        here, factor = os.getpid(), 3
+
+        def closure(q, k, v):
+            return factor * v if os.getpid() != here else v
+
+        self.assertEqual(first(closure, isolate=True)["output_error"], first(lambda q, k, v: 3 * v)["output_error"])
+        self.assertEqual(first(lambda q, k, v: factor * v, isolate=True)["output_error"],
+                         first(lambda q, k, v: 3 * v)["output_error"])
+        broken = first(lambda q, k, v: v[:factor], isolate=True)
+        self.assertEqual((broken["status"], broken["reason"].partition(" of shape")[0]),
+                         ("failed", "lambda: returned ndarray (float32)"))
         self.assertEqual(first(nysbench.attention_function(values, name="isolated"), isolate=True)["status"], "ok")
         lock = threading.Lock()
 
@@ -220,6 +243,7 @@ class InRuns(unittest.TestCase):
             import sys, threading, signal, time
             import numpy as np
             import nysbench
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
             def waits(q, k, v):
                 if q.max() > 10:
                     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
@@ -234,7 +258,7 @@ class InRuns(unittest.TestCase):
         """
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), folder], capture_output=True, text=True,
-                                  timeout=60)
+                                  timeout=300)
             self.assertEqual(done.stdout,
                              f"interrupted in waits; what was measured is kept, and the same call goes on: {folder}\n",
                              done.stderr)
@@ -282,12 +306,53 @@ class Calls(unittest.TestCase):
             nysbench.attention(Q, K, V, lambda q, k, v: v[:1])
         with self.assertRaisesRegex(nysbench.ArgumentError, "values: has no causal form"):
             nysbench.attention(Q, K, V, values, causal=True)
-        with self.assertRaisesRegex(nysbench.NumericError, "outputs are not finite"):
-            nysbench.attention(Q, K, V, lambda q, k, v: v * np.inf)
+        odd = V.copy()
+        odd[1, 2, 3, 4] = np.nan
+        with self.assertRaisesRegex(nysbench.NumericError, "^lambda: outputs are not finite: input 1, head 2, token 3, "
+                                                           "coordinate 4 is nan$"):
+            nysbench.attention(Q, K, V, lambda q, k, v: odd[1] if np.array_equal(v, V[1]) else v)
+        with self.assertRaisesRegex(nysbench.NumericError, "^streamed: outputs are not finite: input 0, head 0, token "
+                                                           "0, coordinate 0 is "):
+            nysbench.attention(Q, K, np.full_like(V, 3e38), "streamed")
+        for returned, came in ((None, "None"), ("a", "'a'"), ([[1.0], [1.0, 2.0]], "list")):
+            with self.assertRaisesRegex(nysbench.ArgumentError, f"^lambda: returned {came}; expected real numbers of"):
+                nysbench.attention(Q, K, V, lambda q, k, v, returned=returned: returned)
+        with self.assertRaisesRegex(nysbench.ArgumentError, r"^lambda: called sys.exit\(3\)$"):
+            nysbench.attention(Q, K, V, lambda q, k, v: sys.exit(3))
+        with self.assertRaisesRegex(nysbench.ArgumentError, r"^lambda: called sys.exit\('bye'\)$"):
+            nysbench.attention(Q, K, V, "nystrom(landmarks=4)", strategy=lambda points, m: sys.exit("bye"))
         with self.assertRaisesRegex(nysbench.ArgumentError, "strategy: values is a function"):
             nysbench.attention(Q, K, V, values, strategy=lambda points, m: range(m))
         with self.assertRaisesRegex(ZeroDivisionError, "division"):
             nysbench.attention(Q, K, V, lambda q, k, v: 1 / 0)
+
+    def test_a_strategy_beside_a_program(self):
+        """The function picks in this process, and the program makes the rest; picks and draws are the same."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "core.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import sys, numpy as np\nA = np.load(sys.argv[-1] + '/A.npy')\n"
+                           "np.save(sys.argv[-1] + '/X.npy', np.linalg.pinv(A, rcond=0.01))\n")
+            here, elsewhere = ("nystrom(landmarks=8, core=" + core for core in (
+                "svd(rcond=0.01))", f"command(run=\"{sys.executable} {path}\"))"))
+            for strategy in (lambda points, m: np.arange(m)), (lambda points, m, rng: rng.permutation(len(points))[:m]):
+                expected = nysbench.attention(Q[0], K[0], V[0], here, strategy=strategy)
+                for _ in range(2):
+                    found = nysbench.attention(Q[0], K[0], V[0], elsewhere, strategy=strategy)
+                    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+            def broken(points, m):
+                raise ValueError("no landmarks today")
+
+            def few(points, m):
+                return np.arange(3)
+
+            for spec in here, elsewhere:  # what it raises is its own, wherever the rest is made
+                with self.assertRaisesRegex(ValueError, "^no landmarks today$"):
+                    nysbench.attention(Q[0], K[0], V[0], spec, strategy=broken)
+                with self.assertRaisesRegex(nysbench.ArgumentError, "few: returned integers of shape \\(3,\\)"):
+                    nysbench.attention(Q[0], K[0], V[0], spec, strategy=few)
+                nysbench.attention(Q[0], K[0], V[0], spec, strategy=lambda points, m: np.arange(m))
 
     def test_served(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -383,13 +448,41 @@ class Checks(unittest.TestCase):
                          r"looks ahead under a causal mask: with 12 heads of 1024 tokens, other "
                          r"tokens from number 512 on change the output of token 511 in head 3 from")
 
+    def test_one_cause_is_told_once_by_the_name_of_the_function(self):
+        def broken(q, k, v):
+            raise RuntimeError("no luck")
+
+        def twice(points, m):
+            return [0] * m
+
+        def wide(F, A):
+            return F
+
+        for function, first, says, others in (
+                (broken, "output", r"^1 token: broken: RuntimeError: no luck \(.*\)$", ["cost", "random"]),
+                (twice, "picks", r"^2 tokens: m = 2, pairing independent: twice: returned token 0 twice, as landmarks "
+                 r"0 and 1; each landmark needs a token of its own$", ["traits"]),
+                (wide, "x", r"^2 tokens: m = 1, factors nystromformer: wide: returned ndarray \(float64\) of shape "
+                 r"\(2, 1\); expected real numbers of shape \(1, 1\)$", ["traits"])):
+            found = self.failed(function)
+            self.assertRegex(found.pop(first), says)
+            self.assertEqual(found, dict.fromkeys(others, f"the same as in {first}"))
+
+    def test_what_a_pairing_lacks_is_no_failure(self):
+        """Where all picks fail, those that fail since they lack what the function takes are passed over."""
+        def broken(keys, m):
+            raise RuntimeError("no luck")
+
+        self.assertRegex(self.failed(broken)["picks"], "pairing keys: broken: RuntimeError: no luck")
+
     def test_good_ones_pass(self):
         self.assertEqual(self.failed(stable), {})
+        self.assertEqual(repr(nysbench.check(stable)).splitlines()[-1], "0 of 7 checks failed")
         self.assertEqual(self.failed(lambda points, m: range(m)), {})
 
     def test_huge_norms(self):
         self.assertRegex(self.failed(masked)["output"],
-                         "^28 tokens of huge norms: entry [0-9]+ of the output is -?(nan|inf)$")
+                         "^28 tokens of huge norms: outputs are not finite: head 0, token 0, coordinate 0 is nan$")
 
     def test_from_the_shell(self):
         """FILE.py:NAME of an attention, a strategy and a core, good and bad."""
@@ -414,11 +507,55 @@ class Checks(unittest.TestCase):
                 self.assertEqual(done.returncode, status, done.stdout + done.stderr)
                 self.assertIn(text, done.stdout + done.stderr)
 
+    def test_equal_tokens(self):
+        """One that fails only where several tokens are all the same."""
+        def spread(q, k, v):
+            width = np.ptp(k, axis=1, keepdims=True) if k.shape[1] > 1 else 1
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.broadcast_to((v / np.max(width)).mean(1, keepdims=True), v.shape)
+
+        failed = self.failed(spread)
+        self.assertEqual(list(failed), ["output"])
+        self.assertRegex(failed["output"], "^12 points, all zero: outputs are not finite: head 0, token 0, ")
+
+    def test_threads(self):
+        """A program that depends on the number of its threads, and on nothing else."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "threads.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(textwrap.dedent("""
+                    import json, sys
+                    import numpy as np
+                    print('{"ready": 1, "name": "threaded"}', flush=True)
+                    for line in sys.stdin:
+                        asked = json.loads(line)
+                        v = np.load(asked["folder"] + "/v.npy")
+                        np.save(asked["folder"] + "/out.npy", v * (1 if "same" in sys.argv else asked["threads"]))
+                        print('{"done": "attention"}', flush=True)
+                    """))
+            for word, verdict in (("other", "FAIL threaded, output: 1 token: other outputs with two threads"),
+                                  ("same", "PASS threaded, output: ")):
+                spec = f'command(run="{sys.executable} {path} {word}", serve=true, deterministic=true, label=threaded)'
+                done = subprocess.run([nysbench.program(), "check", "--kind", "attention", spec], capture_output=True,
+                                      text=True, timeout=300)
+                self.assertIn(verdict, done.stdout)
+                self.assertEqual(done.stdout.count("FAIL"), int(word == "other"), done.stdout)
+
     def test_what_depends_on_more_than_its_arguments(self):
         self.assertEqual(self.failed(lambda q, k, v: v * np.random.rand()).pop("output"),
                          "1 token: other outputs for the same seed")
         with self.assertRaisesRegex(TypeError, "has no parameter m"):
             nysbench.check(lambda x: x)
+
+    def test_what_there_is_nothing_to_check_of(self):
+        def no_number(q, k, v):
+            return np.copysign(np.nan, -np.ones_like(v))
+
+        shown = repr(nysbench.check(no_number))
+        for line in ("FAIL no_number, output: 1 token: outputs are not finite: head 0, token 0,",
+                     "    coordinate 0 is nan",
+                     "PASS no_number, causal: nothing to check: it has no causal form", "1 of 7 checks failed"):
+            self.assertIn(line, shown.splitlines())
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Notebook(unittest.TestCase):
         frame = next(page for one in outputs for output in one
                      for page in ["".join(output.get("data", {}).get("text/html", ""))]
                      if 'class="dataframe"' in page)
-        rows = [{i: cell for i, cell in enumerate(row)} for row in notebook.Texts(frame).rows if row]
+        rows = [dict(enumerate(row)) for row in notebook.Texts(frame).rows if row]
         self.assertTrue(notebook.table_alike(frame, rows))
         self.assertFalse(notebook.table_alike(frame, rows[1:]))
         self.assertFalse(notebook.table_alike(frame, [{**row, 0: "other"} for row in rows]))

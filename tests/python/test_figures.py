@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nysbench
 import tap
-from nysbench._figure_script import Looks
+from nysbench._figures import Looks
 
 if importlib.util.find_spec("matplotlib"):
     from matplotlib.colors import to_hex

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -109,14 +110,26 @@ class Functions(unittest.TestCase):
             nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores=["svd(rcond=0.01)", lambda A: 1 / 0])
         with self.assertRaisesRegex(nysbench.ArgumentError, r"^lambda: returned .* of shape \(2, 2\); expected"):
             nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores=lambda A: A[:2, :2])
+        with self.assertWarnsRegex(UserWarning, r"^the row of core iterative\(.*scale=0.03,.* diverged: X_0 lies"):
+            nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores="iterative(start=given, scale=0.03)")
         with self.assertWarnsRegex(UserWarning, "^the row of core lambda diverged: "):
             row, = nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores=lambda A: A * np.nan)
         self.assertEqual(row["status"], "diverged")
-        for function, text in ((lambda points, m: range(2),
-                                r"lambda.*: returned integers of shape \(2,\); allowed are"),
-                               (lambda points, m: [1, 1, 2], "landmarks 0 and 1 are both token 1")):
-            with self.assertRaisesRegex(nysbench.ArgumentError, text):
+        for function, kind, text in (
+                (lambda points, m: range(2), nysbench.ArgumentError, r"returned integers of shape \(2,\); allowed are"),
+                (lambda points, m: [1, 1, 2], nysbench.ArgumentError, "returned token 1 twice, as landmarks 0 and 1;"),
+                (lambda points, m: [1, N, 2], nysbench.ArgumentError, f"returned landmark 1 as token {N}; allowed are"),
+                (lambda points, m: np.full((m, points.shape[1]), np.nan), nysbench.NumericError,
+                 "returned points that are not finite: coordinate 0 of landmark 0 is nan"),
+                (lambda points, m: nysbench.Groups([0] * N), nysbench.ArgumentError,
+                 "returned groups of which 1 is empty;"),
+                (lambda points, m: None, nysbench.ArgumentError, "returned None; expected integers, floats or"),
+                (lambda points, m: "abc", nysbench.ArgumentError, "returned 'abc'; expected integers, floats or"),
+                (lambda points, m: sys.exit(3), nysbench.ArgumentError, r"called sys.exit\(3\)$")):
+            with self.assertRaisesRegex(kind, f"^lambda: {text}"):
                 nysbench.select(Q, 3, function, keys=K)
+            with self.assertRaisesRegex(kind, f"^lambda: {text}"):
+                nysbench.measure(Q, K, strategy=function, landmarks=3, cores=["svd(rcond=0.03)", lambda A: A])
         with self.assertRaisesRegex(TypeError, "strategy: lambda is a core"):
             nysbench.measure(Q, K, strategy=lambda A: A, landmarks=3, cores="svd")
         with self.assertRaises(KeyboardInterrupt):
@@ -201,6 +214,10 @@ class Select(unittest.TestCase):
                                              *more)
                     np.testing.assert_array_equal(found.tokens if expected.ndim == 1 else found.points, expected)
 
+    def test_the_seed_of_what_names_none_is_the_library_s(self):
+        from nysbench import _heads
+        self.assertEqual(_heads._Request.new().seed, _heads.SEED)
+
     def test_seed_and_trial_move_random_picks(self):
         first = nysbench.select(Q, 10, "uniform").tokens
         np.testing.assert_array_equal(first, nysbench.select(Q, 10, "uniform", seed=20260101, trial=0).tokens)
@@ -281,6 +298,8 @@ class Select(unittest.TestCase):
                 (nysbench.ArgumentError, "command", lambda: nysbench.select(Q, 3, "command(run=true)")),
                 (nysbench.ArgumentError, "masked", lambda: nysbench.select(np.ma.masked_less(Q, 0), 3, "uniform")),
                 (nysbench.FileError, "nowhere", lambda: nysbench.select("/nowhere.safetensors", 3, "uniform")),
+                (nysbench.ArgumentError, "^points '.*L6.safetensors': there are 3 heads; name one",
+                 lambda: nysbench.select("experiments/data/vit_astronaut_n257_L6.safetensors", 3, "uniform")),
                 (TypeError, "real numbers", lambda: nysbench.select(Q + 1j, 3, "uniform")),
                 (TypeError, "real numbers", lambda: nysbench.select(Q > 0, 3, "uniform")),
                 (TypeError, "m: expected an integer, not float", lambda: nysbench.select(Q, 3.0, "uniform")),
@@ -390,6 +409,8 @@ class Measure(unittest.TestCase):
                  lambda: nysbench.measure(Q, K, query_landmarks=t + 56)),
                 (nysbench.ArgumentError, "^key_landmarks: landmark 4 is token 60",
                  lambda: nysbench.measure(Q, K, key_landmarks=t + 56)),
+                (nysbench.ArgumentError, "^q '.*L6.safetensors': there are 3 heads; name one",
+                 lambda: nysbench.measure("experiments/data/vit_astronaut_n257_L6.safetensors", query_landmarks=t)),
                 (nysbench.ArgumentError, "^query_landmarks '61'",
                  lambda: nysbench.measure(Q, K, query_landmarks=np.arange(61))),
                 (nysbench.ArgumentError, "query_landmarks are points: key_landmarks must be given",

@@ -14,8 +14,8 @@ import numpy as np
 import nysbench
 import reference
 import tap
-from nysbench import _arrays, _layers, _library
-from nysbench._attending import InLibrary
+from nysbench import _arguments, _layers, _library
+from nysbench._layers import InLibrary
 
 NEW = np.random.default_rng(3)
 
@@ -80,7 +80,7 @@ class Exact(unittest.TestCase):
                       read_only):
             np.testing.assert_array_equal(nysbench.attention(other, k, v, "streamed"), expected)
         self.assertFalse(unaligned.flags.aligned)  # which only some CPUs mind
-        self.assertTrue(_arrays.real_array("q", unaligned, np.dtype(np.float32)).flags.aligned)
+        self.assertTrue(_arguments.real_array("q", unaligned, np.dtype(np.float32)).flags.aligned)
 
 
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The package as it is installed: how it finds the library, and that it and the header agree. usage: test_package.py"""
 import ast
-import ctypes
+import base64
+import csv
+import hashlib
+import io
 import os
 import re
 import shutil
@@ -9,19 +12,16 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
 import nysbench
 import tap
-from nysbench import _errors, _library
+from nysbench import _arguments, _library
 
 HEADER = "src/api/nysbench.h"
 COMMAND = os.path.join(os.path.dirname(sys.executable), "nysbench")
-STRUCTS = {"nysbench_request": _library.Request, "nysbench_side": _library.Side,
-           "nysbench_landmarks": _library.Landmarks,
-           "nysbench_layer": _library.Layer, "nysbench_cost": _library.Cost, "nysbench_pick": _library.Pick,
-           "nysbench_middle": _library.Middle}
 
 
 class Syntax(unittest.TestCase):
@@ -32,23 +32,6 @@ class Syntax(unittest.TestCase):
 
 
 class Header(unittest.TestCase):
-    def test_structs_are_the_header_s(self):
-        lines = "".join(f'printf("{name} %zu\\n", sizeof({name}));' +
-                        "".join(
-            f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));'
-                                for field, _ in struct._fields_) for name, struct in STRUCTS.items())
-        expected = [line for name, struct in STRUCTS.items() for line in
-                    [f"{name} {ctypes.sizeof(struct)}"] +
-                    [f"{name}.{field} {getattr(struct, field).offset} {getattr(struct, field).size}" for field,
-                     _ in struct._fields_]]
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "sizes.c")
-            source.write_text(
-                f'#include "{Path(HEADER).resolve()}"\n#include <stdio.h>\nint main(void) {{ {lines} return 0; }}\n')
-            subprocess.run(["cc", source, "-o", source.with_suffix("")], check=True)
-            found = subprocess.run([source.with_suffix("")], check=True, capture_output=True, text=True).stdout
-        self.assertEqual(found.splitlines(), expected)
-
     def test_statuses_have_the_header_s_numbers(self):
         text = re.search(r"typedef enum \{(.*?)\} nysbench_status;", Path(HEADER).read_text(), re.S).group(1)
         names = re.findall(r"NYSBENCH_E\w+", text)
@@ -56,7 +39,7 @@ class Header(unittest.TestCase):
                    "ENUMERIC": "NumericError",
                    "EIO": "FileError", "EBUG": "InternalError", "EHOST": "HostError"}
         self.assertEqual({i + 1: classes[name[9:]] for i, name in enumerate(names)},
-                         {status: kind.__name__ for status, kind in _errors._CLASSES.items()})
+                         {status: kind.__name__ for status, kind in _arguments._CLASSES.items()})
 
     def test_the_api_number_is_the_header_s(self):
         self.assertIn(f"#define NYSBENCH_API {_library.API}\n", Path(HEADER).read_text())
@@ -153,6 +136,43 @@ class Finding(unittest.TestCase):
         program = ("import sys, nysbench; others = {'pandas', 'torch', 'transformers', 'scipy'}; "
                    "print(sorted({name.partition('.')[0] for name in sys.modules} & others))")
         self.assertEqual(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout, "[]\n")
+
+
+class Wheel(unittest.TestCase):
+    """What python/backend.py packs, where there is no build beside it."""
+
+    def packed(self, hook):
+        """The wheel's name, and its files by name."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-c", f"import sys, backend; backend.{hook}(sys.argv[1])", folder],
+                           cwd="python", env={**os.environ, "NYSBENCH_BUILD": "/nowhere"}, check=True)
+            wheel, = Path(folder).iterdir()
+            with zipfile.ZipFile(wheel) as file:
+                return wheel.name, {name: file.read(name) for name in file.namelist()}
+
+    def test_its_record_has_each_file_and_its_digest(self):
+        for hook in ("build_wheel", "build_editable"):
+            _, files = self.packed(hook)
+            record = f"nysbench-{nysbench.version}.dist-info/RECORD"
+            recorded = {name: (digest, size) for name, digest, size in csv.reader(io.StringIO(files[record].decode()))}
+            self.assertEqual(recorded.pop(record), ("", ""))
+            self.assertEqual(recorded, {
+                name: (f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip('=')}",
+                       str(len(data))) for name, data in files.items() if name != record})
+
+    def test_without_a_build_it_is_pure_python(self):
+        name, files = self.packed("build_wheel")
+        self.assertEqual(name, f"nysbench-{nysbench.version}-py3-none-any.whl")
+        info = f"nysbench-{nysbench.version}.dist-info/"
+        self.assertIn(b"Root-Is-Purelib: true\n", files[info + "WHEEL"])
+        self.assertNotIn(info + "entry_points.txt", files)
+        here = {path.relative_to("python").as_posix() for path in Path("python/nysbench").rglob("*")
+                if path.is_file() and path.suffix != ".pyc"}
+        self.assertEqual({name for name in files if not name.startswith(info)}, here)
+
+    def test_an_editable_one_names_the_sources(self):
+        _, files = self.packed("build_editable")
+        self.assertEqual(files["nysbench.pth"].decode(), f"{Path('python').resolve()}\n")
 
 
 if __name__ == "__main__":

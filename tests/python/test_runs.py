@@ -17,7 +17,7 @@ import numpy as np
 
 import nysbench
 import tap
-from nysbench import _runs
+from nysbench import _result
 
 CONFIG = """
 problems: gaussian(n=24, d=4)
@@ -110,7 +110,7 @@ class Arrays(unittest.TestCase):
     def test_units(self):
         for column, unit in (("select_s", "s"), ("peak_bytes", "B"), ("tokens_per_s", "1/s"), ("gflops_per_s", "1e9/s"),
                              ("error", None)):
-            self.assertEqual(_runs.unit(column), unit)
+            self.assertEqual(_result.unit(column), unit)
 
     def test_a_warning_of_the_program_is_one_here(self):
         script = os.path.join(folder.name, "program")

@@ -48,7 +48,7 @@ class WithoutTorch(unittest.TestCase):
 
     def test_command(self):
         status, text = said(
-            "from nysbench._capture_command import main; sys.exit(main(['folder', '--text', 'a', '-o', 'b']))")
+            "from nysbench.capture import main; sys.exit(main(['folder', '--text', 'a', '-o', 'b']))")
         self.assertEqual((status, text.count("\n")), (2, 1), text)
         self.assertIn("nysbench.capture: error: No module named 'transformers'", text)
 

@@ -26,7 +26,7 @@ import transformers
 import models
 import nysbench
 import tap
-from nysbench._capture_command import main
+from nysbench.capture import main
 
 U = 2.0**-24
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/models.md")
@@ -119,6 +119,49 @@ class OfModels(unittest.TestCase):
         model = models.bert()
         found = nysbench.capture(model, [{"input_ids": models.words(n)} for n in (9, 1)], layers=[0])
         self.assertEqual([one[0].q.shape for one in found], [(4, 9, 12), (4, 1, 12)])
+
+    def test_an_interrupt_keeps_what_is_captured(self):
+        model, given, passes = models.bert(), [{"input_ids": models.words(n)} for n in (9, 8, 7)], []
+
+        def interrupt(*_):
+            passes.append(1)
+            if len(passes) == 3:
+                raise KeyboardInterrupt
+        expected = nysbench.capture(model, given)
+        hook = model.register_forward_pre_hook(interrupt)
+        with self.assertRaisesRegex(KeyboardInterrupt, "2 of 3 inputs; with folder=... their heads would be kept"):
+            nysbench.capture(model, given)
+        with tempfile.TemporaryDirectory() as top:
+            folder = os.path.join(top, "heads")
+
+            def passes_of(given, **options):
+                passes[:] = [0] * 3  # no more interrupts
+                return nysbench.capture(model, given, folder=folder, **options), len(passes) - 3
+            passes.clear()
+            with self.assertRaisesRegex(KeyboardInterrupt, f"2 of 3 inputs; .* kept, and the same call goes on: {top}"):
+                nysbench.capture(model, given, folder=folder)
+            found, count = passes_of(given)
+            self.assertEqual(count, 1)
+            for one, other in zip(found, expected):
+                self.assertEqual(list(one), list(other))
+                for number in other:
+                    facts, others = vars(one[number]), vars(other[number])
+                    for name in "qkv":
+                        np.testing.assert_array_equal(facts.pop(name), others.pop(name))
+                    self.assertEqual(facts, others)
+            self.assertEqual([passes_of(given)[1], passes_of(given[0])[1]], [0, 0])
+            self.assertEqual([passes_of(given, layers=[1])[1], passes_of(given, heads=[0])[1]], [3, 3])
+            with torch.no_grad():
+                next(model.parameters()).mul_(2)
+            self.assertEqual(passes_of(given)[1], 3)
+            for name in os.listdir(folder):
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(b"PK")
+            with self.assertRaisesRegex(nysbench.FileError, "[.]npz: cannot be read as heads .*; remove it"):
+                passes_of(given)
+            with self.assertRaisesRegex(nysbench.FileError, f"{name}: File exists"):
+                nysbench.capture(model, given, folder=os.path.join(folder, name))
+        hook.remove()
 
     def test_cross_attention_is_left_out(self):
         given = {"encoder_hidden_states": torch.randn(1, 7, models.WIDTH), "input_ids": models.words(7)}
@@ -288,6 +331,31 @@ class InFiles(unittest.TestCase):
         reader = transformers.WhisperFeatureExtractor.from_pretrained(name)
         return {"input_features": reader(sound, sampling_rate=rate, return_tensors="pt")["input_features"]}
 
+    def test_an_interrupted_file_goes_on(self):
+        capture_globals = main.__globals__
+        texts, asked, pass_of = self.files["text"][:2], [], capture_globals["_captured"]
+
+        def interrupted(*given):
+            asked.append(1)
+            if len(asked) == 2:
+                raise KeyboardInterrupt
+            return pass_of(*given)
+
+        words = ("bert", "--text", *texts, "--layers", 1, "--tokens", 8, "-o", "together.safetensors")
+        expected, _ = self.read(*self.written(*words[:-1], "whole.safetensors"))
+        capture_globals["_captured"] = interrupted
+        try:
+            status, _, err = self.command(*words)
+            self.assertEqual((status, os.path.exists("together.safetensors")), (130, False))
+            self.assertEqual(err, "nysbench.capture: interrupted after 1 of 2 inputs; their heads are kept in "
+                                  "together.safetensors.kept, and the same command goes on\n")
+            found, _ = self.read(*self.written(*words))
+        finally:
+            capture_globals["_captured"] = pass_of
+        self.assertEqual((len(asked), os.path.exists("together.safetensors.kept")), (3, False))
+        for name in expected:
+            np.testing.assert_array_equal(found[name], expected[name])
+
     def test_metadata_reach_the_rows(self):
         with open("bert/README.md", "w") as card:
             card.write("---\nlanguage: en\nlicense: apache-2.0\n---\n# A model\n")
@@ -366,7 +434,7 @@ class InFiles(unittest.TestCase):
     def test_a_recording_at_another_rate(self):
         """A tone is the same at 8 and at 16 kHz, and gives the same heads."""
         import soundfile
-        from nysbench._capture_command import _resampled
+        from nysbench.capture import _resampled
         q, tone = {}, lambda rate: np.sin(2 * np.pi * 440 * np.arange(rate) / rate).astype(np.float32)
         for a, b in ((8000, 16000), (16000, 8000)):  # exact but for rounding: there are whole periods
             np.testing.assert_allclose(_resampled(tone(a), a, b), tone(b), atol=1e-5)

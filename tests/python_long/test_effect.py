@@ -51,6 +51,12 @@ class Effect(unittest.TestCase):
         with self.assertRaisesRegex(nysbench.ArgumentError, "^no self-attention of the model goes through"):
             nysbench.effect(models.git(), inputs(1), ["streamed"], progress=False)
 
+    def test_inputs_of_other_lengths(self):
+        given = [{"input_ids": models.words(n)} for n in (9, 8)]
+        with self.assertRaisesRegex(nysbench.ShapeError, r"^inputs: input_ids of input 1 has the shape \(1, 8\), "
+                                    r"and that of input 0 \(1, 9\): expected inputs of equally many tokens$"):
+            nysbench.effect(models.bert(), given, ["streamed"], progress=False)
+
     def test_decoder(self):
         model, given = models.llama(transformers.LlamaForCausalLM), inputs(2)
         found = rows_of(nysbench.effect(model, given, ["longformer(window=8)"], progress=False,

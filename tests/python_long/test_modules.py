@@ -199,11 +199,16 @@ class Models(unittest.TestCase):
                 self.assertTrue(torch.equal(*found), spec)
             with nysbench.patch(model, "mine", plugins=[plugin]):
                 self.assertFalse(torch.equal(model(**inputs[0])[0], found[0]))
-            run = nysbench.effect(model, inputs, [program, picked, "mine", mean], plugins=[plugin], progress=False)
+            def first(points, m):
+                return range(m)
+
+            run = nysbench.effect(model, inputs, [program, picked, "mine", mean, "nystrom(landmarks=8)"],
+                                  strategy=first, plugins=[plugin], progress=False)
             columns = nysbench.row_arrays(run.folder)
             self.assertEqual(set(columns["status"]), {"ok"}, set(columns["reason"]))
             errors = dict(zip(columns["attention_label"], zip(columns["model_error"], columns["output_error"])))
-            self.assertEqual(len(errors), 4)
+            self.assertEqual(len(errors), 5)
+            np.testing.assert_allclose(errors["nystrom(landmarks=8, strategy=first)"], errors["served"], rtol=1e-5)
             of_program, = (pair for label, pair in errors.items() if label.startswith("command"))
             np.testing.assert_allclose(of_program, errors["lambda"], rtol=1e-5)
             self.assertTrue(all(min(pair) > 0 for pair in errors.values()))

@@ -25,6 +25,7 @@ import sys
 import types
 import unittest
 from statistics import NormalDist
+from unittest import mock
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from safetensors.torch import load_file
 import nysbench
 import nysbench.torch
 import tap
-from nysbench.torch import _draws, _plain
+from nysbench.torch import _arguments, _draws, _near, _plain
 
 torch.set_num_threads(1)
 SEEDS, LEVEL, MOST_BIAS = 50, 1e-3, 0.05
@@ -45,6 +46,9 @@ FILES = {"vit_astronaut_n257_L6": 24, "minilm_us-constitution_n512_L3": 32, "smo
          "whisper_librivox-sense_n1500_L3": 48, "vit_picosdeeuropa_n4097_L6": 64}
 SHORT = ("vit_astronaut_n257_L6", "minilm_us-constitution_n512_L3", "smollm2_opticks_n1024_L15")
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
+NEAR = {"vit_astronaut_n257_L6": ({"near": "both", "grid": "auto"}, {"near": "auto", "grid": "auto", "window": 24}),
+        "minilm_us-constitution_n512_L3": ({"near": "top", "top": 20}, {"near": "auto"}),
+        "smollm2_opticks_n1024_L15": ({"near": "window", "window": 50}, {"near": "both", "window": 9, "top": 7})}
 PAPER = "nystrom(strategy={}, landmarks={}, core=iterative(steps=6, start=paper))"
 
 
@@ -74,7 +78,7 @@ def of_c(q, k, v, spec):
 
 
 class AsC(unittest.TestCase):
-    TESTS = 2 * (len(FILES) * len(TYPES) + 2 * len(SHORT))
+    TESTS = 2 * (len(FILES) * len(TYPES) + sum(len(cases) for cases in NEAR.values()) * len(TYPES) + 2 * len(SHORT))
 
     def assert_alike(self, x, y):
         level = LEVEL / self.TESTS
@@ -98,6 +102,17 @@ class AsC(unittest.TestCase):
                     self.assertEqual((outputs.dtype, outputs.shape), (dtype, q.shape))
                     self.assert_alike(c, errors(q, k, v, lambda seed: nysbench.torch.kernel_ridge(
                         q, k, v, m, seed=seed)))
+
+    def test_near_keys(self):
+        for name, cases in NEAR.items():
+            layer, m = heads_of(name), FILES[name]
+            for options in cases:
+                c = of_c(*layer, f"kernel_ridge(landmarks={m}, {', '.join(f'{x}={y}' for x, y in options.items())})")
+                for dtype in TYPES:
+                    with self.subTest(name, dtype=dtype, **options):
+                        q, k, v = (x.to(dtype) for x in layer)
+                        self.assert_alike(c, errors(q, k, v, lambda seed: nysbench.torch.kernel_ridge(
+                            q, k, v, m, seed=seed, **options)))
 
     def test_nystrom_of_random_tokens_and_clusters(self):
         specs = {"uniform": "uniform", "kmeans": "kmeans(iterations=10)"}
@@ -177,6 +192,95 @@ def ridge_by_formula(q, k, v, sizes, choice, ridge=None):
     return features(q) @ (prior + d[:, None] * (f.T @ dual)), received, inclusion, best
 
 
+def blocks_of(n, columns):
+    """Lists of tokens: blocks of 32, or of 64 tokens before an image's patches and of squares of 8 x 8 of these."""
+    if not columns:
+        return [list(range(i, min(i + 32, n))) for i in range(0, n, 32)]
+    before, rows = n % columns, n // columns
+    return [list(range(i, min(i + 64, before))) for i in range(0, before, 64)] + [
+        [before + i * columns + j for i in range(a, min(a + 8, rows)) for j in range(b, min(b + 8, columns))]
+        for a in range(0, rows, 8) for b in range(0, columns, 8)]
+
+
+def around(block, n, reach, columns):
+    """The keys around a block: those that are at most `reach` from one of its tokens, to each side of an image."""
+    before = n % columns if columns else 0
+    if not columns:
+        return {j for j in range(n) if min(abs(j - i) for i in block) <= reach}
+    if block[0] < before:
+        return set(range(before))
+    place = lambda token: divmod(token - before, columns)
+    apart = lambda i, j: max(abs(a - b) for a, b in zip(place(i), place(j)))
+    return {j for j in range(before, n) if min(apart(i, j) for i in block) <= reach}
+
+
+def near_by_formula(q, k, v, sizes, near, plain, mine):
+    """Of one head, as "Near keys" of docs/method.md has them: outputs, and for each kind of near keys what keys receive
+    beside them (n), the place of the ridge, and the error of leaving each row out."""
+    n, scale, m = len(q), q.shape[1]**-0.5, sizes.landmarks
+    nearest = lambda x, y: ((x[:, None] - y)**2).sum(2).argmin(1)
+    centres, size = grouped(plain.query_groups, sizes.rows, np.ones(sizes.queries), q[plain.queries])
+    w = np.maximum(size, 0.25)
+    w = w / w.mean()
+    rows = softmax(centres @ k.T * scale)
+    strongest = [set(np.argsort(-row)[:near.top]) for row in rows]
+    blocks = blocks_of(n, near.columns)
+    block_of = {token: block for block, tokens in enumerate(blocks) for token in tokens}
+    windows = [around(block, n, near.reach, near.columns) for block in blocks]
+    # The block of the nearest drawn query: two may be equally near.
+    apart = ((centres[:, None] - q[plain.queries])**2).sum(2)
+    nearest_blocks = [{block_of[token] for token in plain.queries[row <= row.min() + 1e-9]} for row in apart]
+    assert all(block in those for block, those in zip(mine.blocks, nearest_blocks)), "not the nearest"
+
+    r = plain.received
+    p = np.maximum(n * r, 1e-9) / plain.inclusion
+    landmarks, weight = grouped(plain.key_groups, m, p, k[plain.keys])
+    prior, _ = grouped(plain.key_groups, m, p, v[plain.keys])
+    group = nearest(k, np.where(weight[:, None] > 0, landmarks, 1e9))
+    owner = nearest(q, centres)
+
+    def keys(kind, block, cluster):
+        return sorted((windows[block] if kind & 1 else set()) | (strongest[cluster] if kind & 2 else set()))
+
+    def weigh(x, its, b):
+        """f (m), and the output of the near keys."""
+        left = np.bincount(group, minlength=m) - np.bincount(group[its], minlength=m)
+        far, own = landmarks @ x * scale + b, k[its] @ x * scale
+        most = np.r_[far[left > 0], own].max()
+        far, own = left * np.exp(np.minimum(far - most, 0)), np.exp(own - most)
+        z = far.sum() + own.sum()
+        return far / z, own @ v[its] / z
+
+    found = []
+    for kind in near.kinds():
+        lists = [keys(kind, block, i) for i, block in enumerate(mine.blocks)]
+        rest = rows.copy()
+        for row, its in zip(rest, lists):
+            row[its] = 0
+        received = w @ rest / sizes.rows + 1e-12
+        mass, b = np.bincount(group, received, m), np.zeros(m)
+        for _ in range(2):
+            mean = w @ np.array([weigh(x, its, b)[0] for x, its in zip(centres, lists)]) / sizes.rows
+            b = b + np.clip(np.log((mass + 1e-6 / m) / (mean + 1e-6 / m)), -2, 2)
+        f, beside = (np.array(part) for part in zip(*(weigh(x, its, b) for x, its in zip(centres, lists))))
+        d = 1 / np.maximum(w @ f / sizes.rows, 1e-4 / m)
+        gram, left = f * d @ f.T, rows @ v - beside - f @ prior
+        t = max((w * np.diag(gram)).mean(), 1e-8)
+        duals, errors = [], []
+        for ridge in range(4):
+            inverse = np.linalg.inv(gram + 10.0**-(ridge + 1) * t * np.diag(1 / w))
+            duals.append(inverse @ left)
+            errors.append((w[:, None] * (duals[-1] / np.diag(inverse)[:, None])**2).sum())
+        best = int(np.argmin(errors))
+        values = prior + d[:, None] * (f.T @ duals[best])
+        found.append((kind, b, values, received, best, errors[best]))
+    least = min(one[-1] for one in found)**0.5
+    kind, b, values, _, ridge, _ = next(one for kind in (0, 1, 3, 2) for one in found
+                                        if one[0] == kind and one[-1]**0.5 <= 1.05 * least)
+    pairs = [weigh(q[i], keys(kind, block_of[i], owner[i]), b) for i in range(n)]
+    return np.array([beside + f @ values for f, beside in pairs]), [one[3] for one in found], kind, ridge
+
+
 class Formulas(unittest.TestCase):
     def assert_near(self, x, y, message=None):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-9 * np.abs(y).max(), err_msg=str(message))
@@ -205,6 +309,51 @@ class Formulas(unittest.TestCase):
                     self.assertEqual(mine.ridge, ridge)
                     self.assert_near(out[h].numpy(), expected)
                     self.assertTrue((np.diff(mine.keys) >= (inclusion[mine.keys][1:] < 1)).all(), "a key twice")
+
+    def test_near_keys(self):
+        """Tokens in a row, and images with and without tokens before them whose sides are no multiples of a block's;
+        windows of nothing and wider than all; as many strongest keys as there are."""
+        for n, options, sharp in (
+                (150, {"near": "window"}, 2.385), (150, {"near": "window", "window": 0}, 6),
+                (150, {"near": "top", "top": 9}, 2.385), (150, {"near": "both", "window": 11, "top": 20}, 2.385),
+                (150, {"near": "both", "window": 400, "top": 200}, 2.385), (31, {"near": "both"}, 1.7),
+                (173, {"near": "both", "grid": 17, "window": 8, "top": 5}, 2.385),
+                (149, {"near": "window", "grid": "auto", "window": 30}, 1.7),
+                (190, {"near": "top", "top": 3}, 6), (190, {"near": "both", "grid": 70, "window": 40}, 2.385),
+                (150, {"near": "auto", "top": 9}, 2.385), (149, {"near": "auto", "grid": "auto", "window": 24}, 0.5)):
+            sizes = _plain.Sizes(n, 9, 30, 12, n - 1 if n < 40 else 80)
+            q, k, v = drawn((3, n, 8), (3, n, 8), (3, n, 5), seed=n)
+            q = sharp * (q + torch.linspace(0, 3, n, dtype=q.dtype)[:, None])  # heads look near, and far too
+            k = k + torch.linspace(0, 3, n, dtype=k.dtype)[:, None]
+            near = _arguments.neighbourhood(n, **{"near": None, "window": None, "top": None, "grid": None, **options})
+            out, choices = _near.kernel_ridge(q, k, v, sizes, near, 7)
+            for h in range(3):
+                with self.subTest(n=n, head=h, **options):
+                    plain, mine = (types.SimpleNamespace(**{name: (x if name == "queries" else x[h]).numpy()
+                                                            for name, x in choice._asdict().items()})
+                                   for choice in choices)
+                    expected, received, kind, ridge = near_by_formula(*(x[h].numpy() for x in (q, k, v)), sizes, near,
+                                                                      plain, mine)
+                    self.assertEqual((mine.kind, plain.ridge), (kind, ridge))
+                    placed = received[1 if near.kind == "auto" else 0]
+                    self.assert_near(plain.received, (placed / placed.sum())[plain.keys])
+                    self.assert_near(out[h].numpy(), expected)
+
+    def test_all_keys_are_near(self):
+        """Then outputs are those of exact attention, whatever landmarks are."""
+        q, k, v = drawn((2, 4, 150, 8), (2, 2, 150, 8), (2, 2, 150, 5))
+        shared = [x.repeat_interleave(2, 1) for x in (k, v)]
+        exact = torch.nn.functional.scaled_dot_product_attention(q, *shared)
+        for options in ({"near": "window", "window": 300}, {"near": "both", "top": 150},
+                        {"near": "window", "window": 900, "grid": 10}):
+            self.assert_near(nysbench.torch.kernel_ridge(q, k, v, 7, **options).numpy(), exact.numpy(), options)
+
+    def test_steps_of_the_answer(self):
+        """One block at a time has the same outputs, to rounding."""
+        layer, options = drawn((2, 210, 8), (2, 210, 8), (2, 210, 5)), {"near": "auto", "grid": 14}
+        whole = nysbench.torch.kernel_ridge(*layer, 7, **options)
+        with mock.patch.object(_near, "AT_A_TIME", 1):
+            self.assert_near(nysbench.torch.kernel_ridge(*layer, 7, **options).numpy(), whole.numpy())
 
     def test_bounds(self):
         """Groups that no clustering gives: keys by what they receive, down to nothing, and others mixed. So features
@@ -330,21 +479,33 @@ class Gradients(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(
             lambda *x: _plain.kernel_ridge(*x, self.SIZES, 4, choice)[0], (q, k, v)))
 
+    def test_near_keys(self):
+        q, k, v = drawn((1, 40, 3), (1, 40, 3), (1, 40, 2), grad=True)
+        sizes = _plain.Sizes(40, 3, 12, 5, 15)
+        for options in ({"near": "window", "window": 2}, {"near": "top", "top": 2}, {"near": "both", "top": 3},
+                        {"near": "auto", "top": 2, "grid": 6}):
+            near = _arguments.neighbourhood(40, **{"window": None, "top": None, "grid": None, **options})
+            _, choice = _near.kernel_ridge(q, k, v, sizes, near, 4)
+            with self.subTest(**options), mock.patch.object(_near, "AT_A_TIME", 1):  # in steps
+                self.assertTrue(torch.autograd.gradcheck(
+                    lambda *x: _near.kernel_ridge(*x, sizes, near, 4, choice)[0], (q, k, v)))
+
     def test_nystrom(self):
         for strategy in ("segment_means", "uniform", "kmeans"):
             with self.subTest(strategy):
                 self.assertTrue(torch.autograd.gradcheck(
                     lambda *x: nysbench.torch.nystrom(*x, 4, strategy=strategy, iterations=2), self.layer()))
 
-    def expected(self, q, k, v):
+    def expected(self, q, k, v, near=None):
         """Outputs and gradients of the plain operations."""
         shared = [x.repeat_interleave(2, 0) for x in (k, v)]
-        _, choice = _plain.kernel_ridge(q.detach(), *(x.detach() for x in shared), self.SIZES, 4)
-        out, _ = _plain.kernel_ridge(q, *shared, self.SIZES, 4, choice)
+        function, place = (_plain, ()) if near is None else (_near, (near,))
+        _, choice = function.kernel_ridge(q.detach(), *(x.detach() for x in shared), self.SIZES, *place, 4)
+        out, _ = function.kernel_ridge(q, *shared, self.SIZES, *place, 4, choice)
         return out, torch.autograd.grad(out.square().sum(), (q, k, v))
 
-    def assert_same(self, function, layer):
-        out, expected = self.expected(*layer)
+    def assert_same(self, function, layer, near=None):
+        out, expected = self.expected(*layer, near)
         mine = function(*layer)
         torch.testing.assert_close(mine, out, rtol=1e-10, atol=1e-12)
         for x, y in zip(torch.autograd.grad(mine.square().sum(), layer), expected):
@@ -352,6 +513,11 @@ class Gradients(unittest.TestCase):
 
     def test_operator(self):
         self.assert_same(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS), self.layer())
+        for kind in ("window", "top", "both", "auto"):
+            near = _arguments.neighbourhood(20, kind, None, None, 4 if kind != "top" else None)
+            with self.subTest(kind):
+                self.assert_same(lambda *x: nysbench.torch.kernel_ridge(
+                    *x, **self.OPTIONS, near=kind, grid=4 if kind != "top" else None), self.layer(), near)
 
     def test_half_precision_has_gradients(self):
         layer = self.layer(torch.bfloat16)
@@ -366,13 +532,16 @@ class Gradients(unittest.TestCase):
 
         ridge = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS))
         self.assert_same(lambda *x: ridge(*x) / 2, self.layer())
+        near = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS, near="auto"))
+        self.assert_same(lambda *x: near(*x) / 2, self.layer(), _arguments.neighbourhood(20, "auto", None, None, None))
         for strategy in ("segment_means", "uniform", "kmeans"):
             layer, landmarks = self.layer(), lambda *x: nysbench.torch.nystrom(*x, 4, strategy=strategy)
             torch.testing.assert_close(compiled(landmarks)(*layer), 2 * landmarks(*layer))
 
     def test_operator_check(self):
         q, k, v = self.layer()
-        torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default, (q, k, v, 3, 12, 5, 15, 4))
+        for near in (("none", 0, 0, 0, 0), ("window", 2, 0, 0, 0), ("top", 0, 3, 0, 0), ("auto", 1, 3, 6, 2)):
+            torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default, (q, k, v, 3, 12, 5, 15, *near, 4))
         for strategy in ("segment_means", "uniform", "kmeans"):
             torch.library.opcheck(torch.ops.nysbench.nystrom.default, (q, k, v, 4, strategy, 6, 12, 3, 4))
 
@@ -380,6 +549,11 @@ class Gradients(unittest.TestCase):
         layer = [x.to("meta") for x in self.layer()]
         for function in (nysbench.torch.kernel_ridge, nysbench.torch.nystrom):
             self.assertEqual(function(*layer, landmarks=4).shape, (2, 20, 2))
+        for grid in (None, 6, "auto"):  # nothing asks for a number on the device
+            self.assertEqual(nysbench.torch.kernel_ridge(*layer, 4, near="auto", grid=grid).shape, (2, 20, 2))
+            sizes, near = self.SIZES, _arguments.neighbourhood(20, "auto", None, None, grid)
+            shared = [x.detach().repeat_interleave(2, 0) for x in layer[1:]]
+            self.assertEqual(_near.kernel_ridge(layer[0].detach(), *shared, sizes, near, 4)[0].shape, (2, 20, 2))
 
     def test_autocast(self):
         layer = self.layer(torch.float32)
@@ -431,6 +605,18 @@ class Inputs(unittest.TestCase):
                 ("kernel_ridge", {"landmarks": 8, "rows": 9, "queries": 8},
                  "rows = 9, and 8 of n = 50 queries are sampled"),
                 ("kernel_ridge", {"rows": 0}, "rows"),
+                ("kernel_ridge", {"landmarks": 5, "near": "far"},
+                 "near: expected one of none, window, top, both and auto, not 'far'"),
+                ("kernel_ridge", {"landmarks": 5, "window": 3},
+                 "near=none, window=3: near=window, both and auto have a window"),
+                ("kernel_ridge", {"landmarks": 5, "near": "top", "grid": 3},
+                 "near=top, grid=3: near=window, both and auto have a window, which a grid shapes"),
+                ("kernel_ridge", {"landmarks": 5, "near": "window", "top": 3},
+                 "near=window, top=3: near=top, both and auto have top keys"),
+                ("kernel_ridge", {"landmarks": 5, "near": "both", "window": -1}, "window"),
+                ("kernel_ridge", {"landmarks": 5, "near": "both", "top": 0}, "top"),
+                ("kernel_ridge", {"landmarks": 5, "near": "both", "grid": 1}, "grid"),
+                ("kernel_ridge", {"landmarks": 5, "near": "both", "grid": 51}, "grid = 51 columns, and there are 50"),
                 ("nystrom", {"landmarks": 51}, "landmarks = 51, and there are 50 tokens"),
                 ("nystrom", {"landmarks": 21, "tokens": 20, "strategy": "kmeans"},
                  "landmarks = 21, and there are 20 tokens"),
@@ -439,14 +625,18 @@ class Inputs(unittest.TestCase):
             with self.subTest(name, **options):
                 self.assertRaisesRegex(nysbench.ArgumentError, text, getattr(nysbench.torch, name), q, k, v, **options)
 
+    def test_a_grid_needs_an_image(self):
+        self.assertRaisesRegex(nysbench.ArgumentError, "grid = auto, and n = 60 is not a square and up to 8 tokens",
+                               nysbench.torch.kernel_ridge, *drawn(*[(1, 60, 4)] * 3), 5, near="auto", grid="auto")
+
     def test_a_head_that_is_not_finite_leaves_the_others(self):
-        for change, name in enumerate("qkv"):
+        for change, name, near in ((i, name, near) for i, name in enumerate("qkv") for near in ("none", "auto")):
             for bad in (math.nan, math.inf):
                 layer = drawn((2, 3, 80, 8), (2, 3, 80, 8), (2, 3, 80, 4), dtype=torch.float32)
-                before = nysbench.torch.kernel_ridge(*layer, 12)
+                before = nysbench.torch.kernel_ridge(*layer, 12, near=near)
                 layer[change][1, 1] = bad
-                after = nysbench.torch.kernel_ridge(*layer, 12)
-                with self.subTest(name, bad=bad):
+                after = nysbench.torch.kernel_ridge(*layer, 12, near=near)
+                with self.subTest(name, bad=bad, near=near):
                     self.assertTrue(after[1, 1].isnan().all())
                     self.assertTrue(torch.equal(after[0], before[0]) and torch.equal(after[1, ::2], before[1, ::2]))
 

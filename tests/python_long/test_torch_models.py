@@ -62,6 +62,11 @@ class Patched(unittest.TestCase):
                 (RIDGE, lambda **seed: nysbench.torch.kernel_ridge(*self.qkv, **RIDGE_OPTIONS, **seed)),
                 ("kernel_ridge(landmarks=8, rows=auto, keys=30, queries=20, label=\"mine, (8)\")",
                  lambda **seed: nysbench.torch.kernel_ridge(*self.qkv, landmarks=8, keys=30, queries=20, **seed)),
+                ("kernel_ridge(landmarks=8, rows=6, near=both, window=0, top=3, grid=8)",
+                 lambda **seed: nysbench.torch.kernel_ridge(*self.qkv, **RIDGE_OPTIONS, near="both", window=0, top=3,
+                                                            grid=8, **seed)),
+                ("kernel_ridge(landmarks=8, rows=6, near=auto, window=auto, grid=none)",
+                 lambda **seed: nysbench.torch.kernel_ridge(*self.qkv, **RIDGE_OPTIONS, near="auto", **seed)),
                 ("nystrom(landmarks=8)", lambda **seed: nysbench.torch.nystrom(*self.qkv, landmarks=8, **seed)),
                 ("nystrom(strategy=uniform, landmarks=8, core=iterative(steps=3))",
                  lambda **seed: nysbench.torch.nystrom(*self.qkv, landmarks=8, strategy="uniform", steps=3, **seed))):
@@ -145,8 +150,8 @@ class Patched(unittest.TestCase):
                     self.assertTrue(bool(model(**self.given)[0].isfinite().all()))
                 with self.assertRaisesRegex(nysbench.ArgumentError,
                                             f"^{spec.split('(')[0]}.*: the torch backend has kernel_ridge with the "
-                                            "options landmarks, rows, queries and keys, and nystrom with landmarks, "
-                                            "strategy="):
+                                            "options landmarks, rows, queries, keys, near, window, top and grid, and "
+                                            "nystrom with landmarks, strategy="):
                     with nysbench.patch(model, spec, backend="torch"):
                         pass
 
@@ -211,6 +216,31 @@ class Named(unittest.TestCase):
     def test_half_precision(self):
         model = models.bert(attn_implementation="small_ridge").bfloat16()
         self.assertEqual(model(**models.inputs("bert"))[0].dtype, torch.bfloat16)
+
+
+class Compiled(unittest.TestCase):
+    """torch.compile keeps the attention: outputs and gradients are those of the model as it is, bit by bit."""
+
+    def test_by_name_in_one_graph(self):
+        nysbench.torch.register("near_ridge", **RIDGE_OPTIONS, near="auto")
+        self.compiles(models.bert(attn_implementation="near_ridge"), fullgraph=True)
+
+    def test_by_patch(self):
+        model = models.bert()
+        with nysbench.patch(model, RIDGE, backend="torch"):
+            self.compiles(model)
+
+    def compiles(self, model, **options):
+        found = []
+        for one in (model, torch.compile(model, backend="aot_eager", **options)):
+            outputs = one(**models.inputs("bert"))[0]
+            outputs[..., 0].sum().backward()
+            weight = model.encoder.layer[1].attention.self.query.weight
+            found.append((outputs.detach(), weight.grad))
+            weight.grad = None
+        for plain, compiled in zip(*found):
+            self.assertTrue(torch.equal(plain, compiled))
+            self.assertGreater(float(plain.abs().max()), 1e-4)
 
 
 class Training(unittest.TestCase):

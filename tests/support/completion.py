@@ -3,7 +3,12 @@
 """completion.py SHELL SCRIPT FOLDER - types into bash, zsh or fish on a terminal of its own, in FOLDER, with nysbench
 in PATH and the completion SCRIPT, and prints the cases, a line each, in which what stands on the line after the Tab key
 is not what is expected; exit status 1 if there are any."""
-import os, pty, re, select, sys, time
+import os
+import pty
+import re
+import select
+import sys
+import time
 
 shell, script, folder = sys.argv[1:]
 script = os.path.realpath(script)

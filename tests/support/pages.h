@@ -5,8 +5,8 @@
 
 #include "testing.h"
 
-#include "report/csv.h"
-#include "report/grid_page.h"
+#include "show/csv.h"
+#include "show/grid_page.h"
 
 /* Of one of both. */
 static inline const char *printed(const nb_page *page, nb_page_form form, int width, const nb_grid *grid, bool json,

@@ -6,7 +6,8 @@
 #include "testing.h"
 
 #include "components/study.h"
-#include "report/relation.h"
+#include "rows/open.h"
+#include "rows/relation.h"
 
 typedef struct {
     const nb_column *columns;

@@ -22,8 +22,7 @@ import tempfile
 NOT_RUN = {
     "git clone URL nysbench && cd nysbench && make deps && make": "takes the network; tests/debian.sh clones and "
                                                                   "builds",
-    "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads; tests/cli/first.bats has "
-                                                                "some",
+    "./nysbench new experiment my.yaml --heads my-layer": "needs the reader's heads; tests/cli/first.bats has some",
     "./nysbench run my.yaml": "needs them too",
     "./nysbench compare results/my": "needs them too",
 }

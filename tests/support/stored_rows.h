@@ -5,7 +5,8 @@
 
 #include "testing.h"
 
-#include "report/relation.h"
+#include "rows/open.h"
+#include "rows/relation.h"
 
 static inline void bind_cell(sqlite3_stmt *s, int at, const nb_column *column, const nb_row *row)
 {

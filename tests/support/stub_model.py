@@ -5,10 +5,10 @@ misbehaves when told.
 
 usage: stub_model.py [length=N] [PART=FAULT ...]
 
-An attention with PART in its spec does what FAULT says in place of an answer: raise, die, hang, text, list, unknown,
-word, empty, skip, diverge; a spec with `streamed` has no effect. `describe=FAULT` and `heads=FAULT` do it for these
-questions; describe=twice names a source twice, heads=short writes a head too few, heads=none no file, heads=nan a NaN;
-heads=told names the file in an error. length=N is the tokens of a source."""
+An attention with PART in its spec does what FAULT says in place of an answer: raise, die, hang, once, text,
+list, unknown, word, empty, skip, diverge; a spec with `streamed` has no effect. `describe=FAULT` and `heads=FAULT` do
+it for these questions; describe=twice names a source twice, heads=short writes a head too few, heads=none no file,
+heads=nan a NaN; heads=told names the file in an error. length=N is the tokens of a source."""
 import array
 import json
 import os
@@ -32,6 +32,12 @@ def misbehave(fault):
         print("the weights are gone", file=sys.stderr)
         os._exit(3)
     if fault == "hang":
+        time.sleep(1000)
+    if fault == "once":  # hangs where it is asked first, and leaves a file
+        hangs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hangs")
+        if os.path.exists(hangs):
+            return {"model_error": 1}
+        open(hangs, "w", encoding="ascii").close()
         time.sleep(1000)
     if fault == "text":
         return "nonsense"
@@ -96,7 +102,7 @@ def main(*words):
     for line in sys.stdin:
         try:
             said = answer(n, faults, json.loads(line))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             said = {"error": f"{type(error).__name__}: {error}"}
         print(said if isinstance(said, str) else json.dumps(said), flush=True)
 

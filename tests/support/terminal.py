@@ -8,7 +8,16 @@ one after another, each once so many more drawings are there or a line has the t
 late=COLUMNSxROWS (while what was drawn for the old size is on its way), signal=NUMBER, stop (until signal=18),
 type=TEXT (^C for the key), touch=FILE or show, which prints the screen behind a line "---". The log says of each
 drawing when it was. Exit status: the command's."""
-import fcntl, os, pty, re, select, signal, struct, sys, termios, time
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import sys
+import termios
+import time
 
 
 class Line:

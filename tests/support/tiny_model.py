@@ -166,7 +166,7 @@ def main(program, *words):
     for line in sys.stdin:
         try:
             said = answer(model, program, words, json.loads(line))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             said = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(said), flush=True)
 

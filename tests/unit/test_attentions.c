@@ -80,12 +80,45 @@ static const char *const specs[] = {
     "sparq(window=0, tokens=1, components=40, sinks=0)",
     "block_sparse(window=10, block=8, top=3)",
     "block_sparse(window=0, block=1, top=9, sinks=0)",
+    "monarch(block=7, steps=3)",
+    "monarch(block=50, steps=1)",
+    "delta(of=longformer(window=10, global=1), every=5)",
+    "delta(of=h2o(window=9, heavy=5), every=300)",
+    "tova(tokens=1)",
+    "tova(tokens=40)",
+    "sparq_published(tokens=7, components=3)",
+    "sparq_published(tokens=30, components=40, local=0)",
+    "sparq_published(tokens=5, local=9)",
+    "informer(queries=7, samples=3)",
+    "attention_matching(keys=2, queries=30)",
+    "attention_matching(keys=40, queries=9)",
+    "snapkv(prompt=1, window=1, tokens=5)",
+    "snapkv(prompt=45, window=9, tokens=12, kernel=4)",
+    "snapkv(window=3, tokens=2, pooling=largest)",
+    "curdkv(prompt=1, tokens=1, sinks=0)",
+    "curdkv(prompt=45, tokens=12, of=mean, local=7)",
+    "curdkv(tokens=9, scores=leverage)",
+    "curdkv(prompt=50, tokens=2, scores=leverage, of=keys, ridge=0.1)",
+    "tome(keys=2, class_token=true)",
+    "tome(keys=30)",
+    "wildcat(keys=1)",
+    "wildcat(keys=20)",
+    "half(format=float16, logits=half)",
+    "lower_resolution(factor=3, grid=2)",
+    "lower_resolution(grid=1, interpolation=nearest, weighted=false)",
+    "quest(page=8, top=2)",
+    "quest(page=3, top=5)",
+    "quest(page=200, top=0)",
+    "informer(queries=500, samples=500)",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Part of their work is counted where it is done, and is not in the cost; and part of their memory. */
-static const char *const prepared[] = {"clustered", "gpa", "kernel_ridge", "merging", "skip", NULL};
-static const char *const more_memory[] = {"clustered", "gpa", "kernel_ridge", "nystrom", "skeinformer", "skip", NULL};
+static const char *const prepared[] = {
+    "attention_matching", "clustered", "gpa", "kernel_ridge", "merging", "skip", "wildcat", NULL};
+static const char *const more_memory[] = {
+    "attention_matching", "clustered", "curdkv",  "gpa", "kernel_ridge", "monarch", "nystrom",
+    "skeinformer",        "skip",      "wildcat", NULL};
 
 static bool is_among(const char *const *names, const nb_choice *attention)
 {
@@ -215,7 +248,7 @@ static void check_threads(const nb_choice *attention, const nb_layer_shape *s)
     result one = attend(attention, &layer, 1);
     for (int threads = 2; threads <= 3; threads++) {
         result more = attend(attention, &layer, threads);
-        assert_same_bits(attention->full, out_size(s), one.out, more.out);
+        assert_same_bits(attention->canonical, out_size(s), one.out, more.out);
         assert_true(more.passed.multiplications == one.passed.multiplications);
     }
 }
@@ -234,13 +267,13 @@ static void check_cost(const nb_choice *attention, const nb_layer_shape *s)
         result r = attend(attention, &layer, threads);
         nb_attention_cost cost = nb_attention_cost_of(attention, s, threads);
         if (r.passed.multiplications != cost.multiplications && !isnan(cost.multiplications) && !more)
-            fail_msg("%s, n = %d, causal %d: %.0f multiplications, predicted %.0f", attention->full, s->n, s->causal,
-                     r.passed.multiplications, cost.multiplications);
+            fail_msg("%s, n = %d, causal %d: %.0f multiplications, predicted %.0f", attention->canonical, s->n,
+                     s->causal, r.passed.multiplications, cost.multiplications);
         if (cost.multiplications > r.passed.multiplications)
-            fail_msg("%s, n = %d: %.0f multiplications, predicted more, %.0f", attention->full, s->n,
+            fail_msg("%s, n = %d: %.0f multiplications, predicted more, %.0f", attention->canonical, s->n,
                      r.passed.multiplications, cost.multiplications);
         if (r.bytes != cost.bytes && !isnan(cost.bytes))
-            fail_msg("%s, n = %d, %d threads: %.0f bytes, predicted %.0f", attention->full, s->n, threads, r.bytes,
+            fail_msg("%s, n = %d, %d threads: %.0f bytes, predicted %.0f", attention->canonical, s->n, threads, r.bytes,
                      cost.bytes);
         assert_true(is_among(more_memory, attention) || r.passed.bytes == r.bytes);
     }
@@ -281,7 +314,7 @@ static void check_causality(const nb_choice *attention, const nb_layer_shape *s)
         nb_scalar *changed = attend(attention, &other, 1).out;
         for (size_t h = 0; h < (size_t)nb_layer_heads(s); h++) {
             size_t first = h * (size_t)s->n * (size_t)s->dv, count = (size_t)at * (size_t)s->dv;
-            assert_same_bits(attention->full, count, out + first, changed + first);
+            assert_same_bits(attention->canonical, count, out + first, changed + first);
             assert_true(memcmp(out + first + count, changed + first + count, (size_t)s->dv * sizeof *out) != 0);
         }
     }
@@ -312,7 +345,7 @@ static void check_guide(const nb_choice *attention, const nb_layer_shape *s)
     for (size_t i = 0; i < (size_t)nb_layer_heads(s) * tokens; i++)
         for (size_t l = 0; l < dv; l++)
             if (fabs((double)(out[i * dv + l] - beside[i * rows + l])) > 1e-5 * (1 + fabs((double)out[i * dv + l])))
-                fail_msg("%s: token %zu, entry %zu: %.9g, and %.9g with others beside it", attention->full, i, l,
+                fail_msg("%s: token %zu, entry %zu: %.9g, and %.9g with others beside it", attention->canonical, i, l,
                          (double)out[i * dv + l], (double)beside[i * rows + l]);
 }
 
@@ -356,7 +389,7 @@ static void check_steps(const nb_choice *attention, const nb_layer_shape *s)
             size_t size = (size_t)heads * (size_t)count * (size_t)s->dv;
             nb_scalar *out = nb_alloc_scalars(ctx, size);
             assert_ok(ctx, nb_attention_extend(&a, &piece, out, &passed, ctx));
-            assert_same_bits(attention->full, size, piece_of(all, heads, s->n, s->dv, at, count), out);
+            assert_same_bits(attention->canonical, size, piece_of(all, heads, s->n, s->dv, at, count), out);
         }
         nb_layer more = layer;
         more.shape.n = 1;
@@ -409,7 +442,8 @@ static nb_layer ungrouped(const nb_layer *layer)
 static void check_grouped(const nb_choice *attention, const nb_layer_shape *s)
 {
     nb_layer layer = make_layer(s, 1.3, 4), other = ungrouped(&layer);
-    assert_same_bits(attention->full, out_size(s), attend(attention, &layer, 1).out, attend(attention, &other, 1).out);
+    assert_same_bits(attention->canonical, out_size(s), attend(attention, &layer, 1).out,
+                     attend(attention, &other, 1).out);
 }
 
 static void test_grouped_queries_are_heads_with_the_same_keys(void **state)
@@ -425,13 +459,13 @@ static void check_batch(const nb_choice *attention, const nb_layer_shape *s)
     size_t one = out_size(s) / (size_t)s->batch;
     first.shape.batch = 1;
     nb_scalar *all = attend(attention, &layer, 1).out;
-    assert_same_bits(attention->full, one, all, attend(attention, &first, 1).out);
+    assert_same_bits(attention->canonical, one, all, attend(attention, &first, 1).out);
     if (s->batch == 1) return;
     size_t n = (size_t)s->n, d = (size_t)s->d, dv = (size_t)s->dv;
     first.q += (size_t)s->heads * n * d;
     first.k += (size_t)s->key_heads * n * d;
     first.v += (size_t)s->key_heads * n * dv;
-    assert_same_bits(attention->full, one, all + one, attend(attention, &first, 1).out);
+    assert_same_bits(attention->canonical, one, all + one, attend(attention, &first, 1).out);
 }
 
 static void test_batch_mates_do_not_matter(void **state)
@@ -450,7 +484,7 @@ static void check_large_logits(const nb_choice *attention, const nb_layer_shape 
 {
     nb_layer layer = make_layer(s, 70, 6); /* q'k/sqrt d of up to 1e4 and more */
     result r = attend(attention, &layer, 1);
-    if (!r.passed.diverged && !r.passed.refusal) assert_finite(attention->full, out_size(s), r.out);
+    if (!r.passed.diverged && !r.passed.refusal) assert_finite(attention->canonical, out_size(s), r.out);
 }
 
 static void test_large_logits_are_no_trouble(void **state)
@@ -549,7 +583,19 @@ static void test_exact_ones(void **state)
                                         "merging(window=200, landmarks=1)",
                                         "kernel_ridge(landmarks=1, rows=1, near=window, window=1202)",
                                         "kernel_ridge(landmarks=1, rows=1, near=top, top=601)",
-                                        "kernel_ridge(landmarks=1, rows=1, near=both, window=1300, top=1)"};
+                                        "kernel_ridge(landmarks=1, rows=1, near=both, window=1300, top=1)",
+                                        "monarch(block=1, steps=2)",
+                                        "monarch(block=601, steps=2)",
+                                        "delta(of=longformer(window=2, global=0), every=1)",
+                                        "delta(of=naive, every=9)",
+                                        "tova(tokens=601)",
+                                        "sparq_published(tokens=601)",
+                                        "informer(queries=601)",
+                                        "quest(page=9, top=30)",
+                                        "snapkv(tokens=200)",
+                                        "curdkv(tokens=200)",
+                                        "curdkv(prompt=200, tokens=0, scores=leverage)",
+                                        "snapkv(prompt=200, tokens=0)"};
     ctx = *state;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) assert_defined_by(exact[i], softmax_weight);
     for (int i = 0; i < SHAPES; i++) {
@@ -572,6 +618,9 @@ static void test_exact_ones(void **state)
         assert_weighted(spec, &layer, softmax_weight);
         snprintf(spec, sizeof spec, "kernel_ridge(landmarks=%d, rows=%d)", shapes[i].n, shapes[i].n);
         assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "tome(keys=%d)", shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+        assert_weighted("lower_resolution(factor=1, grid=1)", &layer, softmax_weight);
         snprintf(spec, sizeof spec, "kernel_ridge(landmarks=%d, rows=1)", shapes[i].n);
         assert_weighted(spec, &layer, softmax_weight);
     }
@@ -1158,7 +1207,7 @@ static void assert_infinite_logits_show(const char *spec)
     result r = attend(&attention, &layer, 2);
     assert_non_null(r.passed.diverged);
     size_t each = (size_t)s->n * (size_t)s->dv;
-    assert_finite(attention.full, 6 * each, r.out);
+    assert_finite(attention.canonical, 6 * each, r.out);
     for (size_t i = 7 * each; i < 8 * each; i++) assert_true(isnan(r.out[i]));
 }
 
@@ -1393,12 +1442,12 @@ static void test_shared_keys(void **state)
     }
 }
 
-/* One token: its value, whatever the points, but for a random projection. */
+/* One token: its value, whatever the points, but for a random projection and for half precision. */
 static void check_one_token(const nb_choice *attention, const nb_layer_shape *s)
 {
     nb_layer layer = make_layer(s, 1.3, 21);
-    bool positive = strcmp(attention->component->name, "cosformer") != 0;
-    if (s->n > 1 || !positive ||
+    const char *name = attention->component->name;
+    if (s->n > 1 || strcmp(name, "cosformer") == 0 || strcmp(name, "half") == 0 ||
         (nb_attention_traits(attention) & NB_ATTENTION_RANDOM && strstr(attention->canonical, "projection")))
         return;
     result r = attend(attention, &layer, 1);
@@ -1419,6 +1468,12 @@ static void test_refusals(void **state)
         {"clustered(clusters=78)", "78 groups of"},
         {"clustered(clusters=7, top=78)", "top = 78"},
         {"linformer", "256 projected keys"},
+        {"attention_matching(keys=78)", "keys = 78, and there are n = 77"},
+        {"tome(keys=78)", "keys = 78, and there are n = 77"},
+        {"tome(keys=1, class_token=true)", "beside the first token, which does not merge"},
+        {"wildcat(keys=78)", "keys = 78, and there are n = 77"},
+        {"lower_resolution", "n = 77 is not a square"},
+        {"lower_resolution(grid=78)", "grid = 78 columns"},
         {"merging", "no causal mask"},
         {"clustered", "100 groups of n = 77"},
         {"kernel_ridge", "rows = 80, and 77 of n = 77 queries"},

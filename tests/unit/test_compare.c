@@ -4,8 +4,8 @@
 #include "pages.h"
 #include "relations.h"
 
-#include "report/compare_print.h"
-#include "report/where.h"
+#include "show/compare_print.h"
+#include "rows/where.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -230,7 +230,8 @@ static void test_heads_that_differ(void **state)
     assert_null(c.items[0].conflict);
 }
 
-/* Of three amounts of eggs, all with the p of one: 0.02 by itself, 0.06 by Holm's correction of three. */
+/* Of three amounts of eggs, all with the p of one, 0.02: the interval of one by itself excludes 0, those that hold
+ * together do not. */
 static void test_among_others(void **state)
 {
     static bakery b;
@@ -246,7 +247,9 @@ static void test_among_others(void **state)
         }
     c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 3);
-    assert_true(c.items[0].estimate.high < 0 && c.items[0].t_holm > 0.05);
+    assert_int_equal(c.items[0].family, 3);
+    assert_true(c.items[0].estimate.high < 0 && c.items[0].joint.high > 0);
+    assert_close(c.items[0].joint.high, nb_estimate_interval(&c.items[0].estimate, 1 - 0.05 / 3).high, 1e-12);
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
     assert_string_equal(c.items[0].why, "better by itself, not among all lines");
     assert_true(isnan(c.items[0].more));
@@ -484,7 +487,7 @@ static void test_builds(void **state)
     assert_int_equal(c.items[0].verdict, NB_BETTER);
 }
 
-/* Two settings: Holm's family has both; pooled, an effect that changes sign is told. */
+/* Two settings: the family has both; pooled, an effect that changes sign is told. */
 static void test_settings(void **state)
 {
     static bakery b;
@@ -501,7 +504,7 @@ static void test_settings(void **state)
     assert_int_equal(c.count, 2);
     assert_int_equal(c.items[0].verdict, NB_BETTER);
     assert_int_equal(c.items[1].verdict, NB_WORSE);
-    assert_true(c.items[0].wilcoxon_holm == 2 * c.items[0].estimate.wilcoxon_p);
+    assert_int_equal(c.items[0].family, 2);
     terms.contrast.pool = "eggs";
     c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 1);
@@ -534,7 +537,8 @@ static void test_strata(void **state)
     assert_int_equal(c.items[2].estimate.sources, 2);
     assert_close(c.items[0].estimate.mean, (c.items[1].estimate.mean + c.items[2].estimate.mean) / 2, 1e-14);
     assert_int_equal(c.items[2].verdict, NB_NO_VERDICT);
-    assert_true(c.items[1].t_holm == c.items[1].estimate.t_p); /* a stratum is a family by itself */
+    assert_int_equal(c.items[1].family, 1); /* a stratum is a family by itself */
+    assert_true(c.items[1].joint.low == c.items[1].estimate.low);
 }
 
 /* A text that two models have read is a source of each. */

@@ -3,7 +3,7 @@
 #include "planning.h"
 
 #include "components/registry.h"
-#include "report/csv.h"
+#include "show/csv.h"
 #include "config/labels.h"
 #include "studies/effect/study.h"
 

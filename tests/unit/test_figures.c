@@ -6,9 +6,9 @@
 
 #include "base/files.h"
 #include "base/scratch.h"
-#include "report/figure.h"
-#include "report/query.h"
-#include "report/table.h"
+#include "show/figure.h"
+#include "show/query.h"
+#include "show/table.h"
 #include "components/study.h"
 
 #include <string.h>

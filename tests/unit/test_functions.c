@@ -2,7 +2,7 @@
 /* test_functions.c - what SQL calls, on numbers that can be checked by hand. */
 #include "testing.h"
 
-#include "report/functions.h"
+#include "rows/functions.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_grid.c - cells of every kind, for programs and for people. */
 #include "pages.h"
-#include "report/query.h"
+#include "show/query.h"
 
 #include <math.h>
 

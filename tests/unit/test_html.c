@@ -4,8 +4,8 @@
 
 #include "base/files.h"
 #include "base/scratch.h"
-#include "html/html.h"
-#include "html/report.h"
+#include "show/html.h"
+#include "show/report.h"
 
 #include <sys/stat.h>
 

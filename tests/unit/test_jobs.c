@@ -188,50 +188,55 @@ static void test_as_many_workers_as_fit(void **state)
     assert_ok(*state, nb_workers_fit(&plan, pending, &w, *state));
 }
 
+/* Reads the next message into *m. */
+static nb_heard hear(int fd, nb_packet *packet, nb_message *m, nb_ctx *ctx)
+{
+    assert_ok(ctx, nb_channel_read(fd, packet, m, ctx));
+    return m->kind;
+}
+
 static void test_messages_arrive_whole(void **state)
 {
     int ends[2];
     nb_message m;
     nb_packet in = {0}, out = {0};
-    const double sent = 2.385;
+    double sent = 2.385;
     char long_text[9000];
-    (void)state;
     memset(long_text, 'y', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
-    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_NOTHING);
+    assert_int_equal(hear(ends[0], &in, &m, *state), NB_HEARD_NOTHING);
     assert_true(
-        nb_channel_tell(ends[1], &out, &(nb_told){NB_HEARD_ROW, 2385, "failed", long_text, &sent, sizeof sent}));
-    assert_true(nb_channel_tell(ends[1], &out, &(nb_told){.kind = NB_HEARD_JOB, .number = 7}));
-    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_ROW);
+        nb_channel_send(ends[1], &out, (nb_message){NB_HEARD_ROW, 2385, "failed", long_text, &sent, sizeof sent}));
+    assert_true(nb_channel_send(ends[1], &out, (nb_message){.kind = NB_HEARD_JOB, .number = 7}));
+    assert_int_equal(hear(ends[0], &in, &m, *state), NB_HEARD_ROW);
     assert_int_equal(m.number, 2385);
     assert_string_equal(m.status, "failed");
-    assert_int_equal(strlen(nb_message_text(&m)), NB_MOST_REASON - 1); /* cut, not lost */
+    assert_int_equal(strlen(m.text), NB_MOST_REASON - 1); /* cut, not lost */
     assert_int_equal(m.result_bytes, sizeof sent);
-    assert_memory_equal(m.bytes, &sent, sizeof sent);
-    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_JOB);
+    assert_memory_equal(m.result, &sent, sizeof sent);
+    assert_int_equal(hear(ends[0], &in, &m, *state), NB_HEARD_JOB);
     assert_int_equal(m.number, 7);
-    assert_string_equal(nb_message_text(&m), "");
+    assert_null(m.text);
     assert_int_equal(send(ends[0], "", 1, 0), 1); /* is never read */
-    assert_true(nb_channel_tell(ends[1], &out, &(nb_told){.kind = NB_HEARD_ERROR, .text = "why"}));
+    assert_true(nb_channel_send(ends[1], &out, (nb_message){.kind = NB_HEARD_ERROR, .text = "why"}));
     close(ends[1]);
-    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_ERROR);
-    assert_string_equal(nb_message_text(&m), "why");
-    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_END);
+    assert_int_equal(hear(ends[0], &in, &m, *state), NB_HEARD_ERROR);
+    assert_string_equal(m.text, "why");
+    assert_int_equal(hear(ends[0], &in, &m, *state), NB_HEARD_END);
     close(ends[0]);
 }
 
 /* A message with any of its bytes changed is heard or is nonsense, and so is one that is cut, and what follows one. */
 static void test_noise(void **state)
 {
-    const double one = 1;
+    double one = 1;
     int ends[2], nonsense = 0;
     nb_message m;
     static nb_packet packet, in;
     static char bytes[NB_PACKET_BYTES + 1];
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
-    assert_true(nb_channel_tell(-1, &packet, &(nb_told){NB_HEARD_ROW, 7, "ok", "why", &one, sizeof one})); /* waits */
+    assert_true(nb_channel_send(-1, &packet, (nb_message){NB_HEARD_ROW, 7, "ok", "why", &one, sizeof one})); /* waits */
     size_t whole = packet.used;
     memcpy(bytes, packet.bytes, whole);
     for (size_t i = 0; i < whole; i++)
@@ -240,7 +245,7 @@ static void test_noise(void **state)
             bytes[i] = (char)(bytes[i] ^ (1 << bit));
             assert_int_equal(send(ends[1], bytes, whole, 0), whole);
             bytes[i] = (char)(bytes[i] ^ (1 << bit));
-            nb_heard heard = nb_channel_hear(ends[0], &in, &m);
+            nb_heard heard = hear(ends[0], &in, &m, *state);
             assert_in_range(heard, NB_HEARD_ROW, NB_HEARD_NONSENSE);
             nonsense += heard == NB_HEARD_NONSENSE;
         }
@@ -248,13 +253,13 @@ static void test_noise(void **state)
     for (size_t sent = 1; sent < sizeof bytes; sent += sent < 2 * whole ? 1 : 997) {
         in.first = in.used = 0;
         assert_int_equal(send(ends[1], bytes, sent, 0), sent);
-        nb_heard heard = nb_channel_hear(ends[0], &in, &m);
+        nb_heard heard = hear(ends[0], &in, &m, *state);
         assert_int_equal(heard, sent >= whole ? NB_HEARD_ROW : NB_HEARD_NONSENSE);
-        if (sent > whole) assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_NONSENSE);
+        if (sent > whole) assert_int_equal(hear(ends[0], &in, &m, *state), NB_HEARD_NONSENSE);
     }
     in.first = in.used = 0;
     assert_int_equal(send(ends[1], bytes, sizeof bytes, 0), sizeof bytes);
-    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_NONSENSE);
+    assert_int_equal(hear(ends[0], &in, &m, *state), NB_HEARD_NONSENSE);
     close(ends[0]);
     close(ends[1]);
 }
@@ -267,18 +272,17 @@ static void test_rows_keep_order(void **state)
     int ends[2], heard = 0;
     nb_message m;
     char text[4096];
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     for (int i = 0; i <= ROWS; i++) {
         memset(text, 'z', sizeof text);
         text[i * 37 % 4000] = '\0';
-        nb_told row = {NB_HEARD_ROW, i, "ok", text, &i, sizeof i}, end = {.kind = NB_HEARD_INSTANCE, .number = ROWS};
-        assert_true(nb_channel_tell(ends[1], &out, i < ROWS ? &row : &end));
-        for (; nb_channel_hear(ends[0], &in, &m) != NB_HEARD_NOTHING; heard++) {
+        nb_message row = {NB_HEARD_ROW, i, "ok", text, &i, sizeof i}, end = {.kind = NB_HEARD_INSTANCE, .number = ROWS};
+        assert_true(nb_channel_send(ends[1], &out, i < ROWS ? row : end));
+        for (; hear(ends[0], &in, &m, *state) != NB_HEARD_NOTHING; heard++) {
             assert_int_equal(m.number, heard);
             assert_int_equal(m.kind, heard < ROWS ? NB_HEARD_ROW : NB_HEARD_INSTANCE);
-            if (heard < ROWS) assert_memory_equal(m.bytes, &heard, sizeof heard);
-            if (heard < ROWS) assert_int_equal(strlen(nb_message_text(&m)), heard * 37 % 4000);
+            if (heard < ROWS) assert_memory_equal(m.result, &heard, sizeof heard);
+            if (heard < ROWS) assert_int_equal(strlen(m.text), heard * 37 % 4000);
         }
     }
     assert_int_equal(heard, ROWS + 1);

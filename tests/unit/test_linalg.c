@@ -8,6 +8,7 @@
 #include "linalg/kernel_ridge.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
+#include "linalg/scalar.h"
 #include "linalg/tall_qr.h"
 #include "linalg/thin_products.h"
 #include "linalg/vector.h"
@@ -651,9 +652,25 @@ static void test_hypotenuse(void **state)
     }
 }
 
+/* Descending; of equal entries the first come first, and the last are left out. */
+static void test_largest_indices(void **state)
+{
+    static const nb_scalar x[] = {5, 5, 7, 5, 2, 9, 9, 5};
+    static const size_t order[] = {5, 6, 2, 0, 1, 3, 7, 4};
+    enum { N = sizeof x / sizeof *x };
+    (void)state;
+    for (size_t count = 0; count <= N; count++) {
+        size_t found[N + 1];
+        for (size_t i = 0; i <= N; i++) found[i] = 99;
+        nb_scalar_largest_indices(count, N, x, found);
+        for (size_t i = 0; i <= N; i++) assert_int_equal(found[i], i < count ? order[i] : 99);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        test_with_ctx(test_largest_indices),
         test_with_ctx(test_svd_reconstructs),
         test_with_ctx(test_svd_refuses_nan),
         test_with_ctx(test_svd_refuses_what_lapack_cannot_count),

@@ -6,10 +6,10 @@
 #include "stored_rows.h"
 
 #include "config/keys.h"
-#include "report/claims.h"
-#include "report/compare.h"
-#include "report/table.h"
-#include "report/views.h"
+#include "answers/claims.h"
+#include "answers/compare.h"
+#include "show/table.h"
+#include "rows/views.h"
 #include "studies/error/study.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static nb_relation *relation(const table *t, nb_ctx *ctx)
     list.bytes = nb_alloc(ctx, (size_t)t->count, sizeof *t->rows);
     assert_non_null(list.bytes);
     memcpy(list.bytes, t->rows, (size_t)t->count * sizeof *t->rows);
-    nb_relation *r = relation_of_builds(&nb_study_error, &list, t->builds, ctx);
+    nb_relation *r = relation_of_builds(&nb_study_error.run.config.study, &list, t->builds, ctx);
     r->baseline = strategies[0];
     return r;
 }
@@ -185,6 +185,30 @@ static void check_ratios(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
     assert_int_equal(found, lines);
 }
 
+/* The table and the forest of ratios to the baseline's: of the same pairs, and of none that is refused. */
+static void check_shares(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
+{
+    nb_grid a;
+    assert_ok(ctx,
+              nb_relation_ask_freely(r,
+                                     "SELECT v.strategy, core.spec, landmarks, sum(count), sum(noise) FROM versus "
+                                     "JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = "
+                                     "'core' AND core.id = core_id GROUP BY 1, 2, 3",
+                                     &a, NULL, NULL, ctx));
+    for (int i = 0; i < a.count; i++) {
+        const nb_cell *cell = nb_grid_at(&a, i, 0);
+        const nb_compared *x = find_line(c, cell[0].text, cell[1].text, cell[2].integer, NB_OVER_STRATA);
+        int pairs = 0, noise = 0;
+        if (strcmp(cell[0].text, strategies[0]) == 0) continue;                              /* itself */
+        for (int s = 0; x && s < c->contrasts->strata.count && !x->contrast->refusal; s++) { /* NULL: refused */
+            pairs += x->contrast->of.counts[s].pairs;
+            noise += x->contrast->of.counts[s].noise;
+        }
+        assert_int_equal(cell[3].integer, pairs);
+        assert_int_equal(cell[4].integer, noise);
+    }
+}
+
 static nb_claim_answer ask_claim(nb_relation *r, const nb_compared *x, nb_ctx *ctx)
 {
     nb_yaml value;
@@ -198,7 +222,7 @@ static nb_claim_answer ask_claim(nb_relation *r, const nb_compared *x, nb_ctx *c
                                  value_of(x, x->contrast->value), value_of(x, x->contrast->baseline),
                                  setting_cell(x, "landmarks")->integer, setting_cell(x, "core")->text);
     assert_ok(ctx, nb_yaml_text(text, "test", &value, &mistakes));
-    assert_ok(ctx, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+    assert_ok(ctx, nb_claims_read(value, &nb_study_error.run.config.study, false, &count, &claims, &mistakes));
     if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
     assert_ok(ctx, nb_claims_ask(r, 1, claims, &results, ctx));
     return results.results[0].answer;
@@ -270,6 +294,7 @@ static void test_one_answer(void **state)
         nb_relation *r = relation(&t, ctx);
         assert_ok(ctx, nb_compare_usual(r, 0, NULL, &c, ctx));
         check_ratios(r, &c, ctx);
+        check_shares(r, &c, ctx);
         check_claims(r, &c, ctx);
         stars += check_stars(r, ctx);
         for (int i = 0; i < c.count; i++) {

@@ -50,8 +50,8 @@ static void test_machine(void **state)
         assert_ok(*state, nb_measure_machine(&noisy, *state));
         wall.noisy = false;
         /* by the wall 5 ms would be up to 100; 3: caches and CPUs that others use too */
-        assert_at_most(noisy.slowness, 3 * quiet.slowness);
-        assert_at_most(quiet.slowness, 3 * noisy.slowness);
+        assert_at_most(noisy.rate, 3 * quiet.rate);
+        assert_at_most(quiet.rate, 3 * noisy.rate);
     }
 }
 
@@ -74,13 +74,28 @@ static void test_load(void **state)
     bool pending[] = {true, true};
     assert_int_equal(plan.row_count, 2);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        nb_machine_speed machine = {.slowness = 1, .load = known[i].load, .cpus = known[i].cpus};
+        nb_machine_speed machine = {.rate = NB_USUAL_RATE, .load = known[i].load, .cpus = known[i].cpus};
         nb_predicted predicted;
         assert_ok(*state, nb_predict(&plan, pending, machine, known[i].workers, &predicted, *state));
         double low = predicted.low_s * NB_PREDICTION_MARGIN, high = predicted.high_s / NB_PREDICTION_MARGIN;
         assert_close(high / low, known[i].slower, 1e-12);
         assert_close(predicted.wall_s / low, sqrt(known[i].slower), 1e-12);
     }
+}
+
+/* Multiplications go with the rate, given time does not; rows that took longer than predicted tell a lower rate. */
+static void test_rate(void **state)
+{
+    const nb_cost cost = {.multiplications = 6e9, .given_s = 2};
+    nb_predicted p = {
+        .total = {.multiplications = 40e9, .given_s = 1}, .total_s = 5, .wall_s = 2.5}; /* 10e9 a second */
+    (void)state;
+    assert_close(nb_cost_s(&cost, 3e9), 4, 1e-12);
+    assert_close(nb_rate_of(&p, 1, 2.5), 10e9, 1);
+    assert_close(nb_rate_of(&p, 1, 4.5), 5e9, 1);
+    assert_close(nb_rate_of(&p, 0.5, 1.25), 10e9, 1);
+    p.total.given_s = 3;
+    assert_true(isnan(nb_rate_of(&p, 1, 2.5))); /* mostly given */
 }
 
 /* A run is refused where it would take too long with the machine to itself. */
@@ -101,7 +116,7 @@ static void test_max_hours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_machine), test_with_ctx(test_load),
+    const struct CMUnitTest tests[] = {test_with_ctx(test_machine), test_with_ctx(test_load), test_with_ctx(test_rate),
                                        test_with_ctx(test_max_hours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

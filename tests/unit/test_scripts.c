@@ -2,9 +2,10 @@
 /* test_scripts.c - what figures share: intervals of the median against the table of the sign test, scripts. */
 #include "testing.h"
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/scratch.h"
-#include "report/scripts.h"
+#include "show/scripts.h"
 #include "statistics/ranks.h"
 
 #include <math.h>
@@ -49,35 +50,77 @@ static const char *first_line(nb_ctx *ctx, const char *path)
     return nb_format(ctx, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* What somebody has written is in the script or beside it, and never gone. */
+static bool is_in(nb_ctx *ctx, const char *text, const char *path)
+{
+    const char *all;
+    assert_ok(ctx, nb_read_file(path, &all, ctx));
+    return strstr(all, text) != NULL;
+}
+
+/* What somebody has written stays, and the program's own is beside it until it is taken over. */
 static void test_edited_scripts_are_kept(void **state)
 {
-    const char *folder, *path, *aside, *second;
+    const char *folder, *path, *offered;
     assert_ok(*state, nb_temporary_folder(&folder, *state));
     path = nb_format(*state, "%s/x.gp", folder);
-    aside = nb_format(*state, "%s.edited", path);
-    second = nb_format(*state, "%s.edited-2", path);
+    offered = nb_format(*state, "%s.new", path);
+    assert_ok(*state, nb_plot_write_script(folder, "other.gp", "plot 0\n", *state));
     assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 1\n", *state));
+    assert_ok(*state, nb_plot_write_script(folder, "another.gp", "plot 9\n", *state));
     assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state)); /* nobody's */
-    assert_string_equal(first_line(*state, path), "plot 2");
-    assert_false(nb_is_file(aside));
-    write_text(path, "a", "set title 'mine'\n"); /* below the seal */
-    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state));
     const char *text;
     assert_ok(*state, nb_read_file(path, &text, *state));
-    assert_non_null(strstr(text, "mine"));
-    assert_false(nb_is_file(aside));
-    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state)); /* another figure now */
-    assert_string_equal(first_line(*state, path), "plot 3");
-    assert_ok(*state, nb_read_file(aside, &text, *state));
-    assert_non_null(strstr(text, "mine"));
-    write_text(path, "w", "plot 'yours'\n"); /* without a seal */
+    assert_string_equal(text, "plot 2\n");
+    assert_false(nb_is_file(offered));
+    write_text(path, "a", "set title 'mine'\n");
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state));
+    assert_true(is_in(*state, "mine", path));
+    assert_false(nb_is_file(offered));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state)); /* another figure now */
+        assert_true(is_in(*state, "mine", path));
+        assert_string_equal(first_line(*state, offered), "plot 3");
+    }
+    assert_int_equal(remove(offered), 0);
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state)); /* dealt with */
+    assert_true(is_in(*state, "mine", path));
+    assert_false(nb_is_file(offered));
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 4\n", *state));
+    assert_int_equal(rename(offered, path), 0);
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 5\n", *state)); /* nobody's again */
+    assert_string_equal(first_line(*state, path), "plot 5");
+    assert_false(nb_is_file(offered));
+    assert_ok(*state, nb_plot_write_script(folder, "other.gp", "plot 6\n", *state)); /* as other scripts still are */
+    assert_string_equal(first_line(*state, nb_format(*state, "%s/other.gp", folder)), "plot 6");
+}
+
+/* Older programs kept the digest in the script itself, those before them nowhere. */
+static void test_scripts_of_older_programs(void **state)
+{
+    static const char sealed[] = "plot 1\n# SHA-256 of what nysbench wrote above this line: "
+                                 "bf8b1b1c37e4e11ea27d16ddd1f9b5a7e2f5ab5c1b2c0b3fd2b1d5a7c5c8f9f0\n";
+    const char *folder, *path, *offered, *digest, *text;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    path = nb_format(*state, "%s/x.gp", folder);
+    offered = nb_format(*state, "%s.new", path);
+    assert_ok(*state, nb_digest_text("plot 1\n", &digest, *state));
+    text = nb_format(*state, "%.*s%s\n", (int)strlen(sealed) - NB_DIGEST_LETTERS - 1, sealed, digest);
+    write_text(path, "w", text);
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state)); /* as it was written */
+    assert_ok(*state, nb_read_file(path, &text, *state));
+    assert_string_equal(text, "plot 2\n");
+    assert_false(nb_is_file(offered));
+    write_text(path, "w", sealed); /* its digest is another text's */
+    assert_int_equal(remove(nb_format(*state, "%s/.scripts.sha256", folder)), 0);
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state));
+    assert_string_equal(first_line(*state, path), "plot 1");
+    assert_string_equal(first_line(*state, offered), "plot 2");
+    assert_int_equal(remove(offered), 0);
+    write_text(path, "w", "plot 'yours'\n"); /* of nobody knows whom */
+    assert_int_equal(remove(nb_format(*state, "%s/.scripts.sha256", folder)), 0);
     assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state));
-    assert_string_equal(first_line(*state, path), "plot 3");
-    assert_string_equal(first_line(*state, second), "plot 'yours'");
-    write_text(path, "w", "plot 3\n"); /* as an older program wrote it */
-    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state));
-    assert_false(nb_is_file(nb_format(*state, "%s.edited-3", path)));
+    assert_string_equal(first_line(*state, path), "plot 'yours'");
+    assert_string_equal(first_line(*state, offered), "plot 3");
 }
 
 /* A script that loads itself, or one that loads it, is copied once. */
@@ -92,8 +135,8 @@ static void test_scripts_that_load_each_other(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval),
-                                       test_with_ctx(test_edited_scripts_are_kept),
-                                       test_with_ctx(test_scripts_that_load_each_other)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_median_interval), test_with_ctx(test_edited_scripts_are_kept),
+        test_with_ctx(test_scripts_of_older_programs), test_with_ctx(test_scripts_that_load_each_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,23 @@ static void test_the_question_arrives_and_its_folder_goes(void **state)
     assert_int_equal(access(folder, F_OK), -1);
 }
 
+static void test_it_may_say_its_name(void **state)
+{
+    static const char *const bad[] = {"7", "\"\"", "\"a\\u0001b\"", "\"" X60 X60 "\""};
+    nb_service named =
+        service(*state, "echo '{\"ready\": 1, \"name\": \"mine\"}'; read -r line; echo '{\"error\": \"no\"}'");
+    nb_reply reply = ask(*state, &named, "any");
+    assert_string_equal(reply.name, "mine");
+    assert_string_equal(reply.trouble, "no");
+    nb_service silent = service(*state, EACH(ANSWER));
+    assert_null(ask(*state, &silent, "any").name);
+    for (int i = 0; i < 4; i++) {
+        nb_service s = service(*state, nb_format(*state, "echo '{\"ready\": 1, \"name\": %s}'; read -r line", bad[i]));
+        assert_non_null(strstr(ask(*state, &s, "any").trouble, "; expected a line of JSON, {\"ready\": 1}"));
+    }
+    nb_servers_end();
+}
+
 /* In a forked process, as a worker is one. */
 static void in_a_worker(void **state, void (*test)(void **state))
 {
@@ -329,6 +346,7 @@ int main(void)
     signal(SIGPIPE, SIG_IGN); /* as in main */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_program_answers_all, make_ctx, end_all),
+        cmocka_unit_test_setup_teardown(test_it_may_say_its_name, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_the_question_arrives_and_its_folder_goes, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_an_error_is_no_end, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_death_between_questions, make_ctx, end_all),

@@ -36,12 +36,12 @@ static void test_parse(void **state)
         "1 of 2"};
     nb_ctx *ctx = *state;
     nb_shard shard;
-    assert_ok(ctx, nb_shard_parse("2/7", &shard, ctx));
+    assert_ok(ctx, nb_shard_parse("2/7", "it", &shard, ctx));
     assert_int_equal(shard.index, 2);
     assert_int_equal(shard.count, 7);
-    assert_ok(ctx, nb_shard_parse("100000/100000", &shard, ctx));
+    assert_ok(ctx, nb_shard_parse("100000/100000", "it", &shard, ctx));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_error(ctx, nb_shard_parse(bad[i], &shard, ctx), NB_EINVAL, "expected I/N");
+        assert_error(ctx, nb_shard_parse(bad[i], "it", &shard, ctx), NB_EINVAL, "it '");
 }
 
 static void assert_same_row(const nb_plan *plan, int index, const nb_plan *part, int at)
@@ -93,10 +93,11 @@ static void test_units_are_whole_and_balanced(void **state)
         int *of;
         double *seconds, total = 0, longest = 0, unit_most = 0;
         assert_ok(ctx, nb_shards_assign(&plan, shards, &of, ctx));
-        assert_ok(ctx, nb_shards_seconds(&plan, of, shards, &seconds, ctx));
+        assert_ok(ctx, nb_shards_seconds(&plan, of, shards, NB_USUAL_RATE, &seconds, ctx));
         for (int u = 0; u < count; u++) {
             for (int i = units[u].first; i < units[u].end; i++) assert_int_equal(of[i], of[units[u].first]);
-            unit_most = fmax(unit_most, nb_cost_of(&plan, &units[u], NULL).seconds);
+            nb_cost cost = nb_cost_of(&plan, &units[u], NULL);
+            unit_most = fmax(unit_most, nb_cost_s(&cost, NB_USUAL_RATE));
         }
         for (int s = 1; s <= shards; s++) {
             total += seconds[s];

@@ -3,9 +3,9 @@
 #include "pages.h"
 #include "stored_rows.h"
 
-#include "report/query.h"
-#include "report/table.h"
-#include "report/views.h"
+#include "show/query.h"
+#include "show/table.h"
+#include "rows/views.h"
 #include "statistics/crossed.h"
 #include "studies/error/study.h"
 
@@ -44,7 +44,7 @@ static nb_relation *relation(nb_ctx *ctx, int count, const nb_error_row *rows)
     list->bytes = nb_alloc(ctx, (size_t)count, sizeof *rows);
     assert_non_null(list->bytes);
     memcpy(list->bytes, rows, (size_t)count * sizeof *rows);
-    return relation_of(&nb_study_error, list, ctx);
+    return relation_of(&nb_study_error.run.config.study, list, ctx);
 }
 
 static nb_grid ask(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline, const char *sql)

@@ -4,7 +4,7 @@
  * table 5 (J. Mach. Learn. Res. 7, 2006), to more digits; the rest by hand. */
 #include "stored_rows.h"
 
-#include "report/views.h"
+#include "rows/views.h"
 #include "studies/error/study.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static nb_relation *relation(nb_ctx *ctx, const season *s)
     list->bytes = nb_alloc(ctx, (size_t)s->count, sizeof *s->rows);
     assert_non_null(list->bytes);
     memcpy(list->bytes, s->rows, (size_t)s->count * sizeof *s->rows);
-    return relation_of(&nb_study_error, list, ctx);
+    return relation_of(&nb_study_error.run.config.study, list, ctx);
 }
 
 /* What the query answers, cells by blanks and rows by lines; "-" for NULL. */

@@ -13,6 +13,7 @@
 #include "statistics/nested.h"
 #include "statistics/ranks.h"
 #include "statistics/spread.h"
+#include "statistics/verdict.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -120,15 +121,14 @@ enum { A, B, C, D, SAMPLES };
 /* Of two-level data: four sources of three units. */
 static const double g_values[4][3] = {{.10, .12, .08}, {.25, .21, .29}, {.15, .18, .12}, {.40, .36, .38}};
 
-static const nb_estimate_terms terms = {.confidence = 0.95, .resamples = 2000, .seed = 7, .margin = 0.048790164169432};
+static const nb_estimate_terms terms = {.confidence = 0.95, .resamples = 2000, .seed = 7};
 
 #define AT(field) offsetof(nb_estimate, field)
-static const size_t reals[] = {AT(confidence), AT(mean),       AT(sd),         AT(se),         AT(df),
-                               AT(low),        AT(high),       AT(t_p),        AT(same_p),     AT(same_low),
-                               AT(same_high),  AT(boot_low),   AT(boot_high),  AT(median),     AT(below_share),
-                               AT(below_low),  AT(below_high), AT(wilcoxon_w), AT(wilcoxon_p), AT(sign_p),
-                               AT(shift),      AT(shift_low),  AT(shift_high), AT(icc),        AT(design_effect),
-                               AT(effective)};
+static const size_t reals[] = {AT(confidence), AT(mean),          AT(sd),        AT(se),         AT(df),
+                               AT(low),        AT(high),          AT(t_p),       AT(boot_low),   AT(boot_high),
+                               AT(median),     AT(below_share),   AT(below_low), AT(below_high), AT(wilcoxon_w),
+                               AT(wilcoxon_p), AT(sign_p),        AT(shift),     AT(shift_low),  AT(shift_high),
+                               AT(icc),        AT(design_effect), AT(effective)};
 
 /* Equal, or both NaN. */
 #define assert_near(a, b) \
@@ -224,22 +224,40 @@ static void test_of_values(void **state)
     }
 }
 
-/* Two one-sided tests of D at a ratio of 1.05: p 0.98 against one edge, and
- * 0.0003 against the other, which does not count. */
-static void test_equivalence(void **state)
+/* Four intervals that hold together at 0.96 have 0.99 each; t(11) is 3.1058 there. */
+static void test_joint(void **state)
 {
     double values[MOST];
     values_of(&samples[D], values);
     nb_estimate e = estimate_values(12, values, *state);
-    assert_close(nb_same_p(e.mean, e.se, 11, log(1.05)), 0.983038652907062, 1e-12);
-    assert_close((e.mean - log(1.05)) / e.se, -4.70636005404391, 1e-12);
-    assert_close(gsl_cdf_tdist_P(-4.70636005404391, 11), 0.000321742010300653, 1e-12);
-    assert_close(e.same_p, 0.983038652907062, 1e-12);
-    /* where the narrower interval ends at the margin, p is 0.05 */
-    assert_close(nb_same_p(e.mean, e.se, 11, -e.same_low), 0.05, 1e-12);
-    assert_near(e.same_low + e.same_high, 2 * e.mean);
-    assert_true(isnan(nb_same_p(0.1, 0.1, 3, 0)) && isnan(nb_same_p(0.1, 0.1, 0, 1)));
-    assert_true(nb_same_p(0.1, 0, 3, 0.2) == 0 && nb_same_p(0.1, 0, 3, 0.1) == 1);
+    const nb_interval wide = nb_estimate_interval(&e, nb_joint_confidence(0.96, 4)),
+                      same = nb_estimate_interval(&e, nb_joint_confidence(0.95, 1));
+    assert_close((wide.high - e.mean) / e.se, 3.10580651553928, 1e-9);
+    assert_near(wide.low + wide.high, 2 * e.mean);
+    assert_true(same.low == e.low && same.high == e.high);
+}
+
+static nb_verdict judge(double low, double high, double margin, bool more, nb_ctx *ctx)
+{
+    const nb_evidence evidence = {.found = 9, .sources = 9, .drawn_trials = -1, .has_interval = true};
+    nb_verdict verdict;
+    const char *why;
+    assert_ok(ctx, nb_judge((nb_interval){low, high}, margin, &evidence, more, &verdict, &why, ctx));
+    assert_null(why);
+    return verdict;
+}
+
+/* One interval decides; what excludes 0 is no equivalence, however small. */
+static void test_one_interval(void **state)
+{
+    assert_int_equal(judge(-0.5, -1e-9, 0.1, false, *state), NB_BETTER);
+    assert_int_equal(judge(-0.5, -1e-9, 0.1, true, *state), NB_WORSE);
+    assert_int_equal(judge(1e-9, 0.5, 0.1, false, *state), NB_WORSE);
+    assert_int_equal(judge(-0.05, -0.04, 0.1, false, *state), NB_BETTER);
+    assert_int_equal(judge(-0.1, 0.1, 0.1, false, *state), NB_EQUIVALENT);
+    assert_int_equal(judge(-0.5, 0, 0.1, false, *state), NB_UNDECIDED);
+    assert_int_equal(judge(-0.1, 0.11, 0.1, false, *state), NB_UNDECIDED);
+    assert_int_equal(judge(-0.11, 0.05, 0.1, false, *state), NB_UNDECIDED);
 }
 
 /* Sources (1 2 6) and (3 2 7) in three trials: the trials' means 2 2 6.5, variance of their mean 13.5 / 2 / 3, and
@@ -325,7 +343,6 @@ static void test_spread(void **state)
     (void)state;
     assert_close(nb_spread_half(&s, 0.99), mean, 1e-6);
     assert_close(nb_spread_p(mean, &s), 0.01, 1e-12);
-    assert_close(nb_spread_same_p(1, &s, 1 + mean), 0.005, 1e-12);
     assert_true(nb_t_p(mean, 1, s.df) < 0.001);
     assert_close(nb_spread_half(&s, 0.95), usual, 0);
     assert_close(nb_spread_p(1.001 * usual, &s), 0.05, 0);
@@ -343,11 +360,11 @@ static void test_more_sources(void **state)
     (void)state;
     assert_close(nb_units_for_power(0.2, 0.1, 0.05, 0.8), 31.3955189373964, 1e-12);
     assert_close(nb_units_for_power(0.35, 0.05, 0.05, 0.8), 384.595106983105, 1e-11);
-    assert_true(nb_estimate_more(&e, 0.2, 0) == 30 && nb_estimate_more(&e, 0.4, 0) == 30);
-    assert_true(nb_estimate_more(&e, 5, 0) == 0);
-    assert_true(isnan(nb_estimate_more(&e, 0.3, 0)));
+    assert_true(nb_estimate_more(&e, 0.95, 0.2, 0) == 30 && nb_estimate_more(&e, 0.95, 0.4, 0) == 30);
+    assert_true(nb_estimate_more(&e, 0.95, 5, 0) == 0);
+    assert_true(isnan(nb_estimate_more(&e, 0.95, 0.3, 0)));
     e.se = NAN;
-    assert_true(isnan(nb_estimate_more(&e, 0.2, 0)));
+    assert_true(isnan(nb_estimate_more(&e, 0.95, 0.2, 0)));
 }
 
 /* Of sources with sd 0.5, mean 0, with a part of the variance in common: what there is in common of two trials, with
@@ -369,7 +386,7 @@ static void test_more_sources_of_few_trials(void **state)
                          .common_square = common,
                          .common_df = cases[i].df,
                          .confidence = 0.95};
-        double more = nb_estimate_more(&e, cases[i].distance, 0);
+        double more = nb_estimate_more(&e, 0.95, cases[i].distance, 0);
         assert_true(isnan(cases[i].more) ? isnan(more) : more == cases[i].more);
     }
 }
@@ -760,7 +777,7 @@ static void test_one_source(void **state)
     assert_ok(*state, nb_estimate_units(2, units, 1, &terms, e, *state));
     assert_near(e->mean, 0.8);
     assert_near(e->median, 0.8);
-    assert_true(isnan(e->sd) && isnan(e->se) && isnan(e->df) && isnan(e->low) && isnan(e->t_p) && isnan(e->same_p));
+    assert_true(isnan(e->sd) && isnan(e->se) && isnan(e->df) && isnan(e->low) && isnan(e->t_p));
     assert_true(isnan(e->boot_low) && isnan(e->icc) && isnan(e->effective) && isnan(e->shift_low));
     assert_true(e->wilcoxon_p == 1 && e->sign_p == 1 && e->shift == e->mean);
     assert_ok(*state, nb_estimate_units(0, NULL, 1, &terms, e, *state));
@@ -774,9 +791,9 @@ static void test_equal_sources(void **state)
     static const double values[] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, zeros[7] = {0};
     nb_estimate e = estimate_values(7, values, *state), none = estimate_values(7, zeros, *state);
     assert_true(e.mean == 0.1 && e.sd == 0 && e.se == 0 && e.low == 0.1 && e.high == 0.1 && e.t_p == 0);
-    assert_true(e.df == 6 && e.same_p == 1 && e.same_low == 0.1 && e.boot_low == 0.1 && e.boot_high == 0.1);
+    assert_true(e.df == 6 && nb_estimate_interval(&e, 0.99).low == 0.1 && e.boot_low == 0.1 && e.boot_high == 0.1);
     assert_true(e.wilcoxon_p == 0.015625 && e.shift == 0.1 && e.shift_low == 0.1 && e.shift_high == 0.1);
-    assert_true(none.mean == 0 && none.t_p == 1 && none.same_p == 0 && none.low == 0 && none.boot_high == 0);
+    assert_true(none.mean == 0 && none.t_p == 1 && none.low == 0 && none.boot_high == 0);
     assert_true(none.wilcoxon_p == 1 && none.wilcoxon_w == 0 && none.sign_p == 1 && none.shift == 0);
     assert_true(none.ties == 7 && isnan(none.below_share) && isnan(none.below_low));
     nb_unit_value units[12];
@@ -1006,7 +1023,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_estimates),
         test_with_ctx(test_of_values),
-        test_with_ctx(test_equivalence),
+        test_with_ctx(test_joint),
+        test_with_ctx(test_one_interval),
         cmocka_unit_test(test_more_sources),
         cmocka_unit_test(test_more_sources_of_few_trials),
         test_with_ctx(test_common_error),

@@ -105,7 +105,8 @@ static const nb_manifest l = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels L"}, "{\"
 static nb_store open_store(const char *folder, nb_ctx *ctx)
 {
     nb_store store;
-    assert_ok(ctx, nb_store_open(nb_format(ctx, "%s/store", folder), true, &nb_study_error, &store, ctx));
+    assert_ok(ctx,
+              nb_store_open(nb_format(ctx, "%s/store", folder), true, &nb_study_error.run.config.study, &store, ctx));
     return store;
 }
 

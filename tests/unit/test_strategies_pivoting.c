@@ -138,6 +138,8 @@ static void test_rpcholesky_frequencies(void **state)
     check_pairs(*state, "exp", "rpcholesky", false);
     check_pairs(*state, "gram", "rpcholesky(of=gram)", false);
     check_pairs(*state, "gauss", "rpcholesky(of=gauss, bandwidth=1, block=2)", true);
+    check_pairs(*state, "exp", "rpcholesky(block=3, accelerated=true)", false);
+    check_pairs(*state, "gauss", "rpcholesky(of=gauss, bandwidth=1, block=5, accelerated=true)", false);
 }
 
 /* First pivots by S_ij^2, over the rows that the trial's order begins with; and both sides are what was drawn
@@ -223,6 +225,7 @@ static void test_notes_at_the_rank(void **state)
                                              "rpcholesky(of=gauss)",
                                              "rpcholesky(of=gram)",
                                              "rpcholesky(block=4)",
+                                             "rpcholesky(block=4, accelerated=true)",
                                              "greedy_cholesky",
                                              "greedy_cholesky(of=gauss)",
                                              "greedy_cholesky(of=gram)",
@@ -285,23 +288,34 @@ static void test_long_and_short_points(void **state)
     assert_true(c.residual[39] == 0);
 }
 
-/* L L' is K at full rank, for any order of pivots: eps n trace. */
-static void test_cholesky_is_exact(void **state)
+/* L L' is K at full rank, for any order of pivots, one by one or in blocks: eps n trace. A pivot that is repeated is
+ * left out. */
+static void check_cholesky(nb_ctx *ctx, int block)
 {
     enum { M = 50 };
-    nb_ctx *ctx = *state;
     nb_head h = make_head("gaussian(n=50, d=60)", 0, 0, ctx);
     nb_similarity k;
     nb_cholesky c;
-    double diagonal[M], matrix[M * M];
+    double diagonal[M], matrix[M * M], rows[2 * M * 6];
+    int pivots[2 * M];
+    for (int i = 0; i < 2 * M; i++) pivots[i] = i / 2 * 7 % M;
     assert_ok(ctx, nb_similarity_init(&k, NB_GRAM, NAN, M, 60, h.q, ctx));
     nb_similarity_diagonal(&k, diagonal);
     nb_similarity_matrix(&k, matrix);
-    assert_ok(ctx, nb_cholesky_init(&c, M, M, diagonal, nb_similarity_column, &k, ctx));
-    for (int i = 0; i < M; i++) nb_cholesky_eliminate(&c, i * 7 % M);
+    assert_ok(ctx, nb_cholesky_init(&c, M, 2 * M, diagonal, nb_similarity_column, &k, ctx));
+    for (int i = 0; block == 0 && i < M; i++) nb_cholesky_eliminate(&c, pivots[2 * i]);
+    for (int i = 0; block > 0 && i < 2 * M; i += block)
+        nb_cholesky_eliminate_block(&c, i + block < 2 * M ? block : 2 * M - i, pivots + i, rows);
+    assert_int_equal(c.rank, M);
     double scale = nb_frobenius(M * M, matrix);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, M, M, M, -1, c.factor, M, c.factor, M, 1, matrix, M);
     assert_at_most(nb_frobenius(M * M, matrix), DBL_EPSILON * M * scale);
+}
+
+static void test_cholesky_is_exact(void **state)
+{
+    check_cholesky(*state, 0);
+    check_cholesky(*state, 6);
 }
 
 /* Against (K (K + lambda I)^-1)_ii. With nothing to halve they are the same, to the

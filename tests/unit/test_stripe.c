@@ -18,7 +18,7 @@ static float number(int i)
 static const int sizes[] = {1, 2, 3, 5, 6, 7, 12, 13, 17, 64, MOST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static void check_products(const nb_stripe_maths *s, int d, int keys)
+static void check_products(const nb_softmax_simd *s, int d, int keys)
 {
     static float q[MOST * LANES], k[MOST * MOST], t[(MOST + 1) * LANES], out[(MOST + 1) * LANES];
     for (int i = 0; i < d * s->lanes; i++) q[i] = number(i);
@@ -46,9 +46,9 @@ static void check_products(const nb_stripe_maths *s, int d, int keys)
 static void test_products(void **state)
 {
     (void)state;
-    for (int i = 0; nb_stripe_at(i); i++)
+    for (int i = 0; nb_softmax_simd_at(i); i++)
         for (int a = 0; a < SIZES; a++)
-            for (int b = 0; b < SIZES; b++) check_products(nb_stripe_at(i), sizes[a], sizes[b]);
+            for (int b = 0; b < SIZES; b++) check_products(nb_softmax_simd_at(i), sizes[a], sizes[b]);
 }
 
 /* The polynomial, its rounding and that of the exponent's product: 4 eps. The entry that is the shift gives exactly 1,
@@ -57,8 +57,8 @@ static void test_powers(void **state)
 {
     enum { KEYS = 50 };
     (void)state;
-    for (int w = 0; nb_stripe_at(w); w++) {
-        const nb_stripe_maths *s = nb_stripe_at(w);
+    for (int w = 0; nb_softmax_simd_at(w); w++) {
+        const nb_softmax_simd *s = nb_softmax_simd_at(w);
         float t[KEYS * LANES], x[KEYS * LANES], shift[LANES], sum[LANES];
         for (int i = 0; i < s->lanes; i++) {
             shift[i] = -INFINITY;
@@ -93,9 +93,9 @@ static void test_packing(void **state)
 {
     static const int dimensions[] = {1, 7, 8, 9, 15, 16, 17, 64};
     (void)state;
-    for (int w = 0; nb_stripe_at(w); w++)
+    for (int w = 0; nb_softmax_simd_at(w); w++)
         for (size_t a = 0; a < sizeof dimensions / sizeof *dimensions; a++) {
-            const nb_stripe_maths *s = nb_stripe_at(w);
+            const nb_softmax_simd *s = nb_softmax_simd_at(w);
             const int d = dimensions[a], counts[] = {1, 7, 8, 9, s->lanes - 1, s->lanes};
             for (size_t b = 0; b < sizeof counts / sizeof *counts; b++) {
                 int count = counts[b];
@@ -119,8 +119,8 @@ static void test_packing(void **state)
 static void test_scale(void **state)
 {
     (void)state;
-    for (int w = 0; nb_stripe_at(w); w++) {
-        const nb_stripe_maths *s = nb_stripe_at(w);
+    for (int w = 0; nb_softmax_simd_at(w); w++) {
+        const nb_softmax_simd *s = nb_softmax_simd_at(w);
         float out[5 * LANES], factor[LANES];
         for (int i = 0; i < s->lanes; i++) factor[i] = number(i);
         for (int i = 0; i < 5 * s->lanes; i++) out[i] = number(7 * i);
@@ -136,11 +136,11 @@ static void test_which(void **state)
 #if defined __x86_64__
     __builtin_cpu_init();
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    assert_true(!avx2 || nb_stripe_best());
-    assert_true(!__builtin_cpu_supports("avx512f") || strcmp(nb_stripe_best()->name, "avx512") == 0);
+    assert_true(!avx2 || nb_softmax_simd_best());
+    assert_true(!__builtin_cpu_supports("avx512f") || strcmp(nb_softmax_simd_best()->name, "avx512") == 0);
 #endif
-    for (int i = 0; nb_stripe_at(i); i++) assert_true(nb_stripe_at(i)->lanes <= LANES);
-    assert_true(nb_stripe_best() == nb_stripe_at(0));
+    for (int i = 0; nb_softmax_simd_at(i); i++) assert_true(nb_softmax_simd_at(i)->lanes <= LANES);
+    assert_true(nb_softmax_simd_best() == nb_softmax_simd_at(0));
 }
 
 int main(void)

@@ -107,13 +107,13 @@ static void test_same(void **state)
     assert_false(nb_text_same("a", "ab"));
 }
 
-static void filled(const char *before, int indent, int width, const char *text, const char *expected)
+static void wrapped(int used, int indent, int width, const char *text, const char *expected)
 {
     char *made = NULL;
     size_t bytes;
     FILE *out = open_memstream(&made, &bytes);
     assert_non_null(out);
-    nb_text_fill(out, before, indent, width, text);
+    nb_text_wrap(out, used, indent, width, text);
     fclose(out);
     assert_string_equal(made, expected);
     free(made);
@@ -164,17 +164,20 @@ static void test_cut(void **state)
 }
 
 /* A character of two bytes is one column; a line may be as wide as the width, and a word wider. */
-static void test_fill(void **state)
+static void test_wrap(void **state)
 {
     (void)state;
-    filled("", 0, 7, "one two three", "one two\nthree\n");
-    filled("", 0, 6, "one two three", "one\ntwo\nthree\n");
-    filled("", 0, 7, "\xc3\xa9\xc3\xa9\xc3\xa9 two\n\tx", "\xc3\xa9\xc3\xa9\xc3\xa9 two\nx\n");
-    filled("a ", 4, 9, "one two", "  a one\n    two\n");
-    filled("a long one ", 4, 12, "one two", "a long one \n    one two\n");
-    filled("", 0, 3, "wider .x", "wider\n.x\n");
-    filled("- ", 2, 9, "", "- \n");
-    filled("漢 ", 4, 12, "要約 方 法", " 漢 要約 方\n    法\n");
+    wrapped(0, 0, 7, "one two three", "one two\nthree");
+    wrapped(0, 0, 6, "one two three", "one\ntwo\nthree");
+    wrapped(0, 0, 0, "one two three", "one two three");
+    wrapped(0, 0, 7, "\xc3\xa9\xc3\xa9\xc3\xa9 two x", "\xc3\xa9\xc3\xa9\xc3\xa9 two\nx");
+    wrapped(4, 2, 9, "one two three", "one\n  two\n  three");
+    wrapped(2, 4, 9, "one two three", "one two\n    three");
+    wrapped(0, 0, 3, "wider .x", "wider\n.x");
+    wrapped(2, 2, 9, "", "");
+    wrapped(4, 4, 12, "要約 方 法", "要約 方\n    法");
+    assert_int_equal(nb_text_longest_word("a 要約 \xc3\xa9\xc3\xa9\xc3\xa9"), 4);
+    assert_int_equal(nb_text_longest_word(" "), 0);
 }
 
 static void hidden(const char *given, pid_t pid, const char *expected)
@@ -251,7 +254,7 @@ int main(void)
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
         cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
         cmocka_unit_test(test_same),      cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_cut),       cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_cut),       cmocka_unit_test(test_wrap),
         cmocka_unit_test(test_chance),    cmocka_unit_test(test_lists),
         test_with_ctx(test_shell_line),   test_with_ctx(test_pieces),
     };

@@ -238,7 +238,7 @@ static void test_rows_that_the_strategy_has_read(void **state)
             landmarks->read = read;
             pair->landmarks = landmarks;
             for (int i = 0; i < N; i++) read[i] = i % 5 == 2;
-            assert_ok(ctx, nb_request_see(&r, how.order, &more, ctx));
+            assert_ok(ctx, nb_request_find_seen(&r, how.order, &more, ctx));
             assert_int_equal(more, c == 2);
             assert_int_equal(r.keep_rows, c == 2);
             for (int pass = 0; pass < 2; pass++)
@@ -258,7 +258,7 @@ static void test_rows_that_the_strategy_has_read(void **state)
             both_or_close("error_unseen_core", a.error_unseen_core, b.error_unseen_core, 1e-10);
             assert_true(c == 2 || fabs(a.error_unseen - a.error) > 1e-3 * a.error);
             for (int i = 0; i < N; i++) read[i] = i == how.order[0] || i == how.order[1]; /* the first of the order */
-            assert_ok(ctx, nb_request_see(&r, how.order, &more, ctx));
+            assert_ok(ctx, nb_request_find_seen(&r, how.order, &more, ctx));
             assert_true(!more && !r.order && r.seen == (c == 0 ? 2 : 30));
         }
 }

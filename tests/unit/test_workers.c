@@ -306,12 +306,12 @@ static void test_slow_sink(void **state)
 static void run_by(nb_plan *plan, nb_status (*by)(const nb_plan *, int, const bool *, const nb_sink *, nb_ctx *),
                    nb_ctx *ctx)
 {
-    nb_study *study = nb_alloc(ctx, 1, sizeof *study);
+    nb_run_study *study = nb_alloc(ctx, 1, sizeof *study);
     nb_config *config = nb_alloc(ctx, 1, sizeof *config);
-    *study = *plan->config->study;
+    *study = *nb_run_study_of(plan->config->study);
     *config = *plan->config;
     study->run = by;
-    config->study = study;
+    config->study = &study->config.study;
     plan->config = config;
 }
 
@@ -319,7 +319,7 @@ static void run_by(nb_plan *plan, nb_status (*by)(const nb_plan *, int, const bo
 static nb_status take_long(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
     if (scene == plan->scene_count - 1) usleep(1000000);
-    return nb_study_error.run(plan, scene, pending, sink, ctx);
+    return nb_study_error.run.run(plan, scene, pending, sink, ctx);
 }
 
 /* What comes within a tenth of a second is kept together, and does not wait for more. */
@@ -338,7 +338,7 @@ static void test_kept_together(void **state)
 /* Dies when its rows are told, before it says that the job is done. */
 static nb_status die_after(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_study_error.run(plan, scene, pending, sink, ctx));
+    NB_TRY(ctx, nb_study_error.run.run(plan, scene, pending, sink, ctx));
     if (scene == 0) raise(SIGKILL);
     return NB_OK;
 }
@@ -366,7 +366,7 @@ static nb_status count_calls(const nb_plan *plan, int scene, const bool *pending
 {
     nb_error_row row;
     int first = 0;
-    if (++*calls != fail_at) return nb_study_error.run(plan, scene, pending, sink, ctx);
+    if (++*calls != fail_at) return nb_study_error.run.run(plan, scene, pending, sink, ctx);
     while (!pending[first]) first++;
     sink->at(sink->self, NB_AT_MEASURE, first, first + 1);
     nb_plan_row(plan, first, &row);
@@ -484,7 +484,7 @@ static nb_status hang_or_dawdle(const nb_plan *plan, int scene, const bool *pend
     if (scene > 0) usleep(2500000);
     if (scene == 0) stdout = fopencookie(NULL, "w", (cookie_io_functions_t){.write = hang});
     if (scene == 0) putchar('x');
-    return nb_study_error.run(plan, scene, pending, sink, ctx);
+    return nb_study_error.run.run(plan, scene, pending, sink, ctx);
 }
 
 /* While a worker that has been let go hangs, others are heard, and their limits hold. */

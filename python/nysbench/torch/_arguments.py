@@ -2,12 +2,18 @@
 """What the attentions of this package take: tensors of one layer, and integers."""
 from __future__ import annotations
 
+import math
+
 import torch
 
-from .._arrays import LARGEST_INT, LARGEST_SEED, SEED, integer
-from .._errors import ArgumentError, ShapeError
+from .._arguments import LARGEST_INT, LARGEST_SEED, SEED, ArgumentError, ShapeError, integer
+from ._near import KINDS, Neighbourhood
 
 TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+# As in src/attentions/kernel_ridge.c.
+USUAL_NEAR, MOST_BEFORE, MOST_COLUMNS = 32, 8, 2**20
+_HAVE = {"window": "a window", "grid": "a window, which a grid shapes", "top": "top keys"}
 
 
 def check_layer(q, k, v):
@@ -40,3 +46,26 @@ def count(name, value):
 def seed_of(seed):
     return integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
 
+
+def neighbourhood(n, near, window, top, grid):
+    """Near keys of n tokens, with the options of src/attentions/kernel_ridge.c."""
+    if near not in (*KINDS, "auto"):
+        raise ArgumentError(f"near: expected one of {', '.join(KINDS)} and auto, not {near!r}")
+    for name, value, kinds in (("window", window, "window"), ("grid", grid, "window"), ("top", top, "top")):
+        if value is not None and near not in (kinds, "both", "auto"):
+            raise ArgumentError(f"near={near}, {name}={value}: near={kinds}, both and auto have {_HAVE[name]}")
+    width = USUAL_NEAR if window is None else integer("window", window, 0, LARGEST_INT)
+    strongest = min(n, USUAL_NEAR if top is None else count("top", top)) if near in ("top", "both", "auto") else 0
+    if grid is None:
+        return Neighbourhood(n, near, min(width // 2, n), strongest, 0, 0)
+    if grid == "auto":
+        columns = math.isqrt(n)
+        if n - columns * columns > MOST_BEFORE:
+            raise ArgumentError(f"grid = auto, and n = {n} is not a square and up to {MOST_BEFORE} tokens before it")
+        before = n - columns * columns
+    else:
+        columns = integer("grid", grid, 2, MOST_COLUMNS)
+        if columns > n:
+            raise ArgumentError(f"grid = {columns} columns, and there are {n} tokens")
+        before = n % columns
+    return Neighbourhood(n, near, min((math.isqrt(width + 1) - 1) // 2, n), strongest, columns, before)

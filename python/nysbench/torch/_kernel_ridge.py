@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kernel_ridge as an operator of PyTorch: opaque to torch.compile, with gradients."""
+import contextlib
+import importlib
 import math
-from typing import Optional, Tuple
+from types import ModuleType
+from typing import Optional, Tuple, Union, cast
 
 import torch
 
+from .._arguments import ArgumentError
 from .._attention_interface import full_precision
-from .._errors import ArgumentError
-from . import _plain
-from ._arguments import check_layer, count, seed_of
+from . import _near, _plain
+from ._arguments import check_layer, count, neighbourhood, seed_of
 
-try:
-    from . import _kernels
-except ImportError:  # no Triton: plain operations
-    _kernels = None
+_kernels: Optional[ModuleType] = None
+with contextlib.suppress(ImportError):  # no Triton: plain operations
+    _kernels = importlib.import_module("._kernels", __package__)
 
 
 def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 192, *,
                  rows: Optional[int] = None, queries: Optional[int] = None, keys: Optional[int] = None,
-                 seed: Optional[int] = None) -> torch.Tensor:
+                 near: str = "none", window: Optional[int] = None, top: Optional[int] = None,
+                 grid: Union[int, str, None] = None, seed: Optional[int] = None) -> torch.Tensor:
     """Exact outputs at some queries, interpolated to all others by kernel ridge regression.
 
     q: (heads, n, d) or (inputs, heads, n, d): float16, bfloat16, float32 or float64.
@@ -27,14 +30,21 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
     landmarks: key landmarks, at most the keys that are sampled.
     rows: exact queries, at most the queries that are drawn; None: 5/12 of the landmarks.
     queries, keys: how many are drawn to be clustered; None: 64/5 of the rows and 32/3 of the landmarks, at most n.
+    near: keys to which a query attends itself, while landmarks stand for the others: "none", those in a "window" around
+        it, the "top" keys, which its cluster's exact row gives most, or "both"; "auto": for each head the kind that
+        leave-one-out finds best.
+    window: how many are around a query, beside its own, half of them on each side of its block of 32 queries; on a grid
+        the largest square of them; None: 32. top: how many strongest keys, at most n; None: 32.
+    grid: columns of an image whose patches are the last tokens, row by row, in blocks of 8 x 8; "auto": of the largest
+        square; None: tokens are a row.
     seed: of the draws, which are the same for all heads and inputs, and on all devices; None: 20260101.
 
     Returns the outputs: the shape of q, with the dimension of v. NaN or Inf in a head makes outputs of this head NaN,
     without an error, and leaves other heads as they are. Every query sees all keys: there is no mask.
 
-    Gradients go through the exact outputs, the features and the ridge; tokens, groups, their weights and the choice of
-    the ridge are held fixed. The backward pass computes in plain operations and keeps (rows + landmarks) n numbers a
-    head.
+    Gradients go through the exact outputs, the features and the ridge; tokens, groups, their weights, near keys and the
+    choice of the ridge are held fixed. The backward pass computes in plain operations and keeps (rows + landmarks) n
+    numbers a head, with near keys rows n.
 
     Raises TypeError, ShapeError and ArgumentError. See `nysbench describe kernel_ridge` for the construction and
     references.
@@ -44,8 +54,10 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
     """
     check_layer(q, k, v)
     sizes = _sizes(q.shape[-2], landmarks, rows, queries, keys)
-    outputs, *_ = torch.ops.nysbench.kernel_ridge(q, k, v, sizes.rows, sizes.queries, sizes.landmarks, sizes.keys,
-                                                  seed_of(seed))
+    around = neighbourhood(q.shape[-2], near, window, top, grid)
+    outputs, *_ = torch.ops.nysbench.kernel_ridge(
+        q, k, v, sizes.rows, sizes.queries, sizes.landmarks, sizes.keys, near, around.reach, around.top, around.columns,
+        around.before, seed_of(seed))
     return outputs
 
 
@@ -72,49 +84,66 @@ def _grouped(x, heads):
     return x.repeat_interleave(heads // x.shape[0], 0)
 
 
+_Tensors = Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor,
+                 torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
+
+
 @torch.library.custom_op("nysbench::kernel_ridge", mutates_args=())
 def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, rows: int, queries: int, landmarks: int, keys: int,
-              seed: int) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor,
-                                  torch.Tensor, torch.Tensor]:
-    """The outputs and the Choice."""
+              near: str, reach: int, top: int, columns: int, before: int, seed: int) -> _Tensors:
+    """The outputs, the Choice, and that of near keys, empty without them."""
     sizes = _plain.Sizes(q.shape[-2], rows, queries, landmarks, keys)
+    around = _near.Neighbourhood(sizes.n, near, reach, top, columns, before)
     a, b, c = (_heads(x).contiguous() for x in (q, k, v))
-    if q.is_cuda and _kernels is not None and _kernels.serves(a, c, sizes):
+    # mass (place 4) is a number, all else of _near.Choice are indices.
+    nears = _near.Choice(*(q.new_empty(0, dtype=_plain.accumulated(q[:0]).dtype if i == 4 else torch.int64)
+                           for i in range(6)))
+    if near != "none":
+        with full_precision(q.device):
+            out, (choice, nears) = _near.kernel_ridge(a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, around, seed)
+    elif q.is_cuda and _kernels is not None and _kernels.serves(a, c, sizes):
         with torch.cuda.device(q.device):
             out, choice = _kernels.kernel_ridge(a, b, c, sizes, seed)
     else:
         with full_precision(q.device):
             out, choice = _plain.kernel_ridge(a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, seed)
-    return (out.reshape(*q.shape[:-1], v.shape[-1]), *choice)
+    return cast(_Tensors, (out.reshape(*q.shape[:-1], v.shape[-1]), *choice, *nears))
 
 
 @_operator.register_fake
-def _(q, k, v, rows, queries, landmarks, keys, seed):
-    h = math.prod(q.shape[:-2])
+def _(q, k, v, rows, queries, landmarks, keys, near, reach, top, columns, before, seed):
+    h, n = math.prod(q.shape[:-2]), q.shape[-2]
     def index(*shape, dtype=torch.int64):
         return q.new_empty(shape, dtype=dtype)
     def weight(*shape):
         return q.new_empty(shape, dtype=torch.float64 if q.dtype == torch.float64 else torch.float32)
+    nears = [index(h, rows), index(h, rows, top), index(h, n), index(h, n), weight(h, landmarks), index(h)]
     return (q.new_empty(*q.shape[:-1], v.shape[-1]), index(queries), index(h, queries, dtype=torch.int32),
-            index(h, keys), index(h, keys, dtype=torch.int32), weight(h, keys), weight(h, keys), index(h))
+            index(h, keys), index(h, keys, dtype=torch.int32), weight(h, keys), weight(h, keys), index(h),
+            *(nears if near != "none" else (x.new_empty(0) for x in nears)))
 
 
 def _setup_context(ctx, inputs, output):
-    q, k, v, *ctx.sizes, ctx.seed = inputs
+    q, k, v, *ctx.options = inputs
     ctx.save_for_backward(q, k, v, *output[1:])
 
 
 def _backward(ctx, gradient, *_):
     """Through the plain operations, with the choice of the forward pass."""
     q, k, v, *choice = ctx.saved_tensors
-    rows, queries, landmarks, keys = ctx.sizes
+    rows, queries, landmarks, keys, near, reach, top, columns, before, seed = ctx.options
     sizes = _plain.Sizes(q.shape[-2], rows, queries, landmarks, keys)
+    around = _near.Neighbourhood(sizes.n, near, reach, top, columns, before)
+    plain, nears = _plain.Choice(*choice[:7]), _near.Choice(*choice[7:])
     with torch.enable_grad(), full_precision(q.device):
         inputs = [x.detach().requires_grad_() for x in (q, k, v)]
         a, b, c = (_heads(x) for x in inputs)
         b, c = _grouped(b, len(a)), _grouped(c, len(a))
-        out, _ = _plain.kernel_ridge(a, b, c, sizes, ctx.seed, _plain.Choice(*choice))
-        return (*torch.autograd.grad(out, inputs, _heads(gradient)), *[None] * 5)
+        if near == "none":
+            out, _ = _plain.kernel_ridge(a, b, c, sizes, seed, plain)
+        else:
+            out, _ = _near.kernel_ridge(a, b, c, sizes, around, seed, (plain, nears))
+        return (*torch.autograd.grad(out, inputs, _heads(gradient)), *[None] * 10)
 
 
 _operator.register_autograd(_backward, setup_context=_setup_context)

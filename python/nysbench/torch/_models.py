@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kernel_ridge and nystrom in models of transformers: of a spec, for nysbench.patch, and by name, as attn_implementation."""
+"""kernel_ridge and nystrom in models of transformers: of a spec, for nysbench.patch, and by name, as
+attn_implementation."""
 from __future__ import annotations
 
 import functools
@@ -10,13 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 from .._attention_interface import Call, layer_number, needs
-from .._errors import ArgumentError
+from .._arguments import ArgumentError
 from ._kernel_ridge import kernel_ridge
+from ._near import KINDS
 from ._nystrom import nystrom
 
 NAME = "nysbench_kernel_ridge"
-HAS = ("the torch backend has kernel_ridge with the options landmarks, rows, queries and keys, and nystrom with landmarks, "
-       "strategy=segment_means or uniform, and core=iterative with steps")
+HAS = (
+    "the torch backend has kernel_ridge with the options landmarks, rows, queries, keys, near, window, top and grid, "
+    "and "
+    "nystrom with landmarks, strategy=segment_means or uniform, and core=iterative with steps")
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _OPTION = re.compile(r"""\s*(\w+)\s*=\s*((?:"(?:\\.|[^"\\])*"|\([^()]*\)|[^,()"])+)(?:,|$)""")
@@ -29,9 +33,7 @@ def find_attention(spec: str, seed: int) -> Callable | None:
     options.pop("label", None)
     try:
         if name == "kernel_ridge":
-            counts = {one: None if text == "auto" and one != "landmarks" else _count(text) for one, text in options.items()}
-            if set(counts) <= {"landmarks", "rows", "queries", "keys"}:
-                return functools.partial(_attend, kernel_ridge, seed=seed, **counts)
+            return functools.partial(_attend, kernel_ridge, seed=seed, **_ridge_options(**options))
         if name == "nystrom" and set(options) <= {"landmarks", "strategy", "core"}:
             return functools.partial(_attend, nystrom, seed=seed, **_nystrom_options(**options))
     except _NotHere:
@@ -43,15 +45,30 @@ class _NotHere(Exception):
     """The library may have it."""
 
 
+def _ridge_options(near="none", grid="none", window="auto", **counts):
+    if near not in (*KINDS, "auto") or not set(counts) <= {"landmarks", "rows", "queries", "keys", "top"}:
+        raise _NotHere
+    found = {name: None if text == "auto" and name != "landmarks" else _count(text) for name, text in counts.items()}
+    found["window"] = None if window == "auto" else 0 if window == "0" else _count(window)
+    found["grid"] = None if grid == "none" else grid if grid == "auto" else _count(grid)
+    return {"near": near, **found}
+
+
 def _nystrom_options(landmarks="64", strategy="segment_means", core="iterative"):
     strategy, core = _parts(strategy), _parts(core)
-    if strategy not in (("segment_means", {}), ("uniform", {})) or core[0] != "iterative" or not set(core[1]) <= {"steps"}:
+    if strategy not in (("segment_means", {}),
+                        ("uniform", {})) or core[0] != "iterative" or not set(core[1]) <= {"steps"}:
         raise _NotHere
-    return {"landmarks": _count(landmarks), "strategy": strategy[0], **{name: _count(text) for name, text in core[1].items()}}
+    return {
+        "landmarks": _count(landmarks), "strategy": strategy[0],
+        **{name: _count(text)
+           for name, text in core[1].items()}
+    }
 
 
 def _parts(spec):
-    """The name and the texts of the options of a spec; ("", {}) for what is no spec or has lists or deeper specs in specs."""
+    """The name and the texts of the options of a spec; ("", {}) for what is no spec or has lists or deeper specs in
+    specs."""
     found = _SPEC.fullmatch(spec)
     if found is None:
         return "", {}
@@ -108,7 +125,8 @@ def _implementation(attention, options):
     def attend(module, query, key, value, attention_mask=None, **given):
         layer = getattr(module, "layer_idx", None)
         name = type(module).__name__ + ("" if layer is None else f", layer {layer}")
-        call = Call(module, name, layer_number(name), query, key, value, attention_mask, given, None, "sdpa", None, None)
+        call = Call(module, name, layer_number(name), query, key, value, attention_mask, given, None, "sdpa", None,
+                    None)
         call.check_replaceable()
         causal = call.causal()
         try:

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 
 from .._attention_interface import full_precision
-from .._errors import ArgumentError
+from .._arguments import ArgumentError
 from . import _draws, _plain
 from ._arguments import check_layer, count, seed_of
 
@@ -99,12 +99,12 @@ def _landmarks(q, k, m, strategy, tokens, seed, groups):
     n = q.shape[-2]
     if strategy == "uniform":
         at = _draws.sample(n, m, seed, q.device)
-        return _accumulated(q[..., at, :]), _accumulated(k[..., at, :])
+        return _plain.accumulated(q[..., at, :]), _plain.accumulated(k[..., at, :])
     if strategy == "segment_means":
         short, longer = n // m, n % m  # the last segments are longer by a token
         return tuple(torch.cat([part.unflatten(-2, (-1, length)).mean(-2) for part, length in (
             (x[..., :(m - longer) * short, :], short), (x[..., (m - longer) * short:, :], short + 1))
-            if part.shape[-2]], -2) for x in (_accumulated(q), _accumulated(k)))
+            if part.shape[-2]], -2) for x in (_plain.accumulated(q), _plain.accumulated(k)))
     points = _sampled(q, k, tokens, seed)
     one = torch.ones_like(points[0][..., 0])
     return tuple(_plain.group_means(groups, m, x, one)[0].unflatten(0, q.shape[:2]) for x in points)
@@ -113,11 +113,7 @@ def _landmarks(q, k, m, strategy, tokens, seed, groups):
 def _sampled(q, k, tokens, seed):
     """Queries and keys (inputs heads, tokens, d) of a sample of the tokens."""
     at = _draws.sample(q.shape[-2], tokens, seed, q.device)
-    return tuple(_accumulated(x[..., at, :]).flatten(0, -3) for x in (q, k))
-
-
-def _accumulated(x):
-    return x if x.dtype == torch.float64 else x.float()
+    return tuple(_plain.accumulated(x[..., at, :]).flatten(0, -3) for x in (q, k))
 
 
 def _groups(q, k, m, tokens, iterations, seed):

@@ -15,7 +15,7 @@ clustered.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import torch
 
@@ -27,6 +27,7 @@ CAP_ROUNDS = 8
 AT_A_TIME = 4096  # queries that are answered together
 # As in src/attentions/kernel_ridge.c and src/linalg/kernel_ridge.c.
 LEAST_RECEIVED, FEATURE_FLOOR, SHARE_FLOOR, MOST_CORRECTION, TIE = 1e-9, 1e-4, 1e-6, 2.0, 1e-6
+LEAST_UNIT = 1e-8
 # The weights of a group without points: of an exact query, in points, and of a landmark.
 LEAST_SIZE, LEAST_COUNT = 0.25, 1e-6
 
@@ -52,35 +53,45 @@ class Choice(NamedTuple):
     ridge: torch.Tensor         # (h), int64: an index of RIDGES
 
 
-def kernel_ridge(q, k, v, sizes, seed, choice: Optional[Choice] = None):
+def kernel_ridge(q, k, v, sizes, seed, choice=None):
     """Outputs (h, n, dv) in the type of q, and the Choice; a Choice that is given is kept.
 
     q, k: (h, n, d), v: (h, n, dv). Small systems are solved in double precision if q has it, else in single.
     """
+    centres, weight, queries, groups = choose_rows(q, sizes, seed, choice)
+    outputs, received = attend_rows(centres, weight, k, v)
+    if choice is None:
+        choice = choose_keys(k, queries, groups, received.detach(), sizes, seed)
+    p, inverse = key_weights(choice, sizes.n)
+    landmarks, _ = group_means(choice.key_groups, sizes.landmarks, accumulated(gather(k, choice.keys)), p)
+    landmarks = accumulated(landmarks.to(q.dtype))
+    prior, count, mass = group_sums(choice, sizes.landmarks, accumulated(gather(v, choice.keys)), p, inverse)
+    bias, values, ridge = fit(centres, weight, outputs, landmarks, prior, count, mass, choice.ridge)
+    return answer(q, landmarks, bias, values), choice._replace(ridge=ridge)
+
+
+def accumulated(x):
+    return x if x.dtype == torch.float64 else x.float()
+
+
+def choose_rows(q, sizes, seed, choice):
+    """The exact queries (h, k, d), their weights (h, k), and the drawn queries (drawn) with their groups (h, drawn)."""
     queries = _draws.sample(sizes.n, sizes.queries, seed, q.device) if choice is None else choice.queries
-    x = _accumulated(q[:, queries])
+    x = accumulated(q[:, queries])
     if choice is None:
         uniforms = _draws.uniforms(seed, _draws.QUERY_SEEDS, BATCHES)
         groups = seed_groups(x, torch.ones_like(x[..., 0]), sizes.rows, uniforms)
     else:
         groups = choice.query_groups
     centres, size = group_means(groups, sizes.rows, x, torch.ones_like(x[..., 0]))
-    centres, weight = _accumulated(centres.to(q.dtype)), row_weights(size)
-    outputs, received = attend_rows(centres, weight, k, v)
-    if choice is None:
-        keys, inclusion = sample_keys(received.detach(), sizes, seed)
-        choice = Choice(queries, groups, keys, keys, received.detach().gather(1, keys), inclusion, keys[:, 0])
-        choice = choice._replace(key_groups=_key_groups(gather(k, keys), choice, sizes, seed), ridge=None)
-    p, inverse = key_weights(choice, sizes.n)
-    landmarks, _ = group_means(choice.key_groups, sizes.landmarks, _accumulated(gather(k, choice.keys)), p)
-    landmarks = _accumulated(landmarks.to(q.dtype))
-    prior, count, mass = group_sums(choice, sizes.landmarks, _accumulated(gather(v, choice.keys)), p, inverse)
-    bias, values, ridge = fit(centres, weight, outputs, landmarks, prior, count, mass, choice.ridge)
-    return answer(q, landmarks, bias, values), choice._replace(ridge=ridge)
+    return accumulated(centres.to(q.dtype)), row_weights(size), queries, groups
 
 
-def _accumulated(x):
-    return x if x.dtype == torch.float64 else x.float()
+def choose_keys(k, queries, query_groups, received, sizes, seed):
+    """The Choice, without the ridge."""
+    keys, inclusion = sample_keys(received, sizes, seed)
+    choice = Choice(queries, query_groups, keys, keys, received.gather(1, keys), inclusion, None)
+    return choice._replace(key_groups=_key_groups(gather(k, keys), choice, sizes, seed))
 
 
 def gather(x, tokens):
@@ -123,15 +134,15 @@ def nearest_groups(x, centres):
     return (centres.square().sum(-1)[:, None] - 2 * x @ centres.mT).argmin(-1).int()
 
 
-def _sum_by(group, m, x):
+def sum_by(group, m, x):
     sums = x.new_zeros(x.shape[0], m, x.shape[-1])
     return sums.scatter_add(1, group.long()[..., None].expand(-1, -1, x.shape[-1]), x)
 
 
 def group_means(group, m, x, w):
     """Weighted means (h, m, d) and weights (h, m) of the groups; the mean of no point is 0."""
-    total = _sum_by(group, m, w[..., None])
-    return _sum_by(group, m, w[..., None] * x) / torch.where(total > 0, total, 1), total[..., 0]
+    total = sum_by(group, m, w[..., None])
+    return sum_by(group, m, w[..., None] * x) / torch.where(total > 0, total, 1), total[..., 0]
 
 
 def row_weights(size):
@@ -142,8 +153,8 @@ def row_weights(size):
 
 def attend_rows(centres, weight, k, v):
     """Outputs (h, k, dv) at the centres (h, k, d), and what keys receive from them on average (h, n)."""
-    rows = torch.softmax(centres @ _accumulated(k).mT * centres.shape[-1]**-0.5, -1)
-    return rows @ _accumulated(v), (weight[:, None] @ rows)[:, 0] / weight.shape[1]
+    rows = torch.softmax(centres @ accumulated(k).mT * centres.shape[-1]**-0.5, -1)
+    return rows @ accumulated(v), (weight[:, None] @ rows)[:, 0] / weight.shape[1]
 
 
 def inclusion_probabilities(received, count):
@@ -178,7 +189,7 @@ def key_weights(choice, n):
 
 
 def _key_groups(k, choice, sizes, seed):
-    x = _accumulated(k)
+    x = accumulated(k)
     p, _ = key_weights(choice, sizes.n)
     group = seed_groups(x, p, sizes.landmarks, _draws.uniforms(seed, _draws.KEY_SEEDS, BATCHES))
     centres, _ = group_means(group, sizes.landmarks, x, p)
@@ -188,35 +199,47 @@ def _key_groups(k, choice, sizes, seed):
 def group_sums(choice, m, v, p, inverse):
     """Of the groups of keys: the mean of v by p (h, m, dv), the number of keys, and what these receive (h, m)."""
     parts = torch.cat([v * p[..., None], torch.stack([p, inverse, choice.received * inverse], -1)], -1)
-    sums = _sum_by(choice.key_groups, m, parts)
+    sums = sum_by(choice.key_groups, m, parts)
     value, (p, count, mass) = sums[..., :-3], sums[..., -3:].unbind(-1)
     return value / torch.where(p > 0, p, 1)[..., None], count.clamp_min(LEAST_COUNT), mass / mass.sum(1, keepdim=True)
 
 
 def fit(centres, weight, outputs, landmarks, prior, count, mass, ridge=None):
     """b (h, m), the landmarks' values (h, m, dv), and each head's ridge, which leave-one-out chooses if it is None."""
-    m = landmarks.shape[1]
     logits, bias = centres @ landmarks.mT * centres.shape[-1]**-0.5, count.log()
-    features, mean = _features(logits, bias, weight)
-    bias = bias + ((mass + SHARE_FLOOR / m) / (mean + SHARE_FLOOR / m)).log().clamp(-MOST_CORRECTION, MOST_CORRECTION)
-    features, mean = _features(logits, bias, weight)
-    scale = mean.clamp_min(FEATURE_FLOOR / m).rsqrt()
+    features = torch.softmax(logits + bias[:, None], -1)
+    bias = corrected(bias, mass, mean_feature(features, weight))
+    features = torch.softmax(logits + bias[:, None], -1)
+    return bias, *regress(features, weight, outputs - features @ prior, prior, ridge)[:2]
+
+
+def mean_feature(features, weight):
+    return (weight[:, None] @ features)[:, 0] / weight.shape[1]
+
+
+def corrected(bias, mass, mean):
+    """b (h, m), so that features receive on average (mean) what the keys do that they stand for (mass)."""
+    floor = SHARE_FLOOR / bias.shape[1]
+    return bias + ((mass + floor) / (mean + floor)).log().clamp(-MOST_CORRECTION, MOST_CORRECTION)
+
+
+def regress(features, weight, rest, prior, ridge):
+    """The landmarks' values (h, m, dv) from what the prior leaves of the outputs, rest (h, k, dv), each head's ridge,
+    and its error where each row is left out, squared (h)."""
+    scale = mean_feature(features, weight).clamp_min(FEATURE_FLOOR / features.shape[-1]).rsqrt()
     scaled = features * scale[:, None]
-    rest, gram = outputs - features @ prior, scaled @ scaled.mT
-    unit = (weight * gram.diagonal(dim1=1, dim2=2)).mean(1)
+    gram = scaled @ scaled.mT
+    unit = (weight * gram.diagonal(dim1=1, dim2=2)).mean(1).clamp_min(LEAST_UNIT)
     penalties = [gram.new_full(unit.shape, penalty) for penalty in RIDGES]
     if ridge is not None:
         penalties = [torch.stack(penalties, -1).gather(1, ridge[:, None])[:, 0]]
     dual, error = _ridges(gram, unit, weight, rest, torch.stack(penalties, 1))
+    at = torch.zeros_like(unit, dtype=torch.int64)[:, None]
     if ridge is None:
         ridge = _least(error.detach())
-        dual = dual.gather(1, ridge[:, None, None, None].expand(-1, 1, *dual.shape[2:]))
-    return bias, prior + scale[..., None] * (scaled.mT @ dual[:, 0]), ridge
-
-
-def _features(logits, bias, weight):
-    features = torch.softmax(logits + bias[:, None], -1)
-    return features, (weight[:, None] @ features)[:, 0] / weight.shape[1]
+        at = ridge[:, None]
+    dual = dual.gather(1, at[..., None, None].expand(-1, 1, *dual.shape[2:]))
+    return prior + scale[..., None] * (scaled.mT @ dual[:, 0]), ridge, error.gather(1, at)[:, 0]
 
 
 def _ridges(gram, unit, weight, rest, penalties):
@@ -246,6 +269,6 @@ def _least(error):
 
 def answer(q, landmarks, bias, values):
     """softmax(q L'/sqrt d + b) values, in the type of q."""
-    parts = (torch.softmax(_accumulated(x) @ landmarks.mT * q.shape[-1]**-0.5 + bias[:, None], -1) @ values
+    parts = (torch.softmax(accumulated(x) @ landmarks.mT * q.shape[-1]**-0.5 + bias[:, None], -1) @ values
              for x in q.split(AT_A_TIME, 1))
     return torch.cat([part.to(q.dtype) for part in parts], 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* coherence.c - the record of the coherence study. */
 #include "components/registry.h"
+#include "show/full_study.h"
 #include "studies/coherence/study.h"
 
 #include <limits.h>
@@ -68,20 +69,23 @@ static const char *const references[] = {
     "On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX",
     NULL};
 
-const nb_study nb_study_coherence = {
-    .component = {"coherence", "whether leverage gathers in clusters: coherence and block-coherence", references,
-                  options, 0},
-    .axes = axes,
-    .baseline = -1,
-    .columns = nb_coherence_columns,
-    .row_size = sizeof(nb_coherence_row),
-    .result_offset = offsetof(nb_coherence_row, measures),
-    .result_size = sizeof(nb_coherence),
-    .phases = phases,
-    .levels = levels,
-    .random = is_random,
-    .check_scene = check_scene,
-    .warn = warn,
-    .run = nb_coherence_run,
-    .cost = nb_coherence_cost,
+const nb_full_study nb_study_coherence = {
+    .run.config.study =
+        {
+            .component = {"coherence", "whether leverage gathers in clusters: coherence and block-coherence",
+                          references, options, 0},
+            .axes = axes,
+            .baseline = -1,
+            .columns = nb_coherence_columns,
+            .row_size = sizeof(nb_coherence_row),
+            .result_offset = offsetof(nb_coherence_row, measures),
+            .result_size = sizeof(nb_coherence),
+            .phases = phases,
+            .levels = levels,
+        },
+    .run.random = is_random,
+    .run.check_scene = check_scene,
+    .run.warn = warn,
+    .run.run = nb_coherence_run,
+    .run.cost = nb_coherence_cost,
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost.c - seconds and bytes of a unit, from the operations of measure.c and runner.c: an SVD of a x b takes some 10 a
- * b min(a, b) multiplications for the values, 20 with the vectors. */
+/* cost.c - multiplications and bytes of a unit, from the operations of measure.c and runner.c: an SVD of a x b takes
+ * some 10 a b min(a, b) multiplications for the values, 20 with the vectors. */
 #include "run/prediction.h"
 #include "studies/coherence/study.h"
 
 #include <math.h>
 
-/* Seconds on the reference machine, for matrices as small as these. */
-#define SECONDS_PER_MULTIPLICATION 1e-9
+/* How many of a large product a multiplication counts, with matrices as small as these; what a unit takes at least. */
+static const double SMALL = 12, LEAST = 1e6;
 enum { ITERATIONS = 30 }; /* of a partition that looks at the points: k-means on real heads */
 
 /* Errors from random tokens, for one k. */
@@ -44,5 +44,5 @@ nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *
         if (starts(plan, unit->first, i, both)) work += clustering(n, d, k);
         work += n;
     }
-    return (nb_cost){.seconds = work * SECONDS_PER_MULTIPLICATION + 1e-4, .bytes = 32e6 + 8 * (6 * n * d + 8 * r * r)};
+    return (nb_cost){.multiplications = SMALL * work + LEAST, .bytes = 32e6 + 8 * (6 * n * d + 8 * r * r)};
 }

@@ -5,6 +5,7 @@
 #define NB_COHERENCE_STUDY_H
 
 #include "run/plan.h"
+#include "run/run_study.h"
 #include "studies/coherence/measure.h"
 
 /* The study's axes, in the order of its table. */
@@ -32,7 +33,7 @@ extern const nb_column nb_coherence_columns[];
 
 enum { NB_COHERENCE_DRAWS = 10 }; /* draws of k random tokens; error_uniform2 is their mean */
 
-/* Members of nb_study. */
+/* Members of nb_run_study. */
 nb_status nb_coherence_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 

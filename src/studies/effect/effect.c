@@ -2,6 +2,7 @@
 /* effect.c - the record of the effect study. */
 #include "components/registry.h"
 #include "layers/landmark_pass.h"
+#include "show/full_study.h"
 #include "studies/effect/study.h"
 
 #include <string.h>
@@ -159,24 +160,27 @@ static const nb_choice *default_baseline(const nb_config *config)
 static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902 (which replaces the attention of whole models)", NULL};
 
-const nb_study nb_study_effect = {
-    .component = {"effect", "what a model's output becomes when the attention of some layers is replaced", references,
-                  options, 0},
-    .axes = axes,
-    .baseline = NB_EFFECT_ATTENTION,
-    .columns = nb_effect_columns,
-    .row_size = sizeof(nb_effect_row),
-    .result_offset = offsetof(nb_effect_row, result),
-    .result_size = sizeof(nb_effect),
-    .layers = true,
-    .phases = phases,
-    .levels = levels,
-    .check = check,
-    .default_baseline = default_baseline,
-    .random = is_random,
-    .fill_row = fill_row,
-    .prepare = prepare,
-    .check_scene = check_scene,
-    .run = nb_effect_run,
-    .cost = nb_effect_cost,
+const nb_full_study nb_study_effect = {
+    .run.config.study =
+        {
+            .component = {"effect", "what a model's output becomes when the attention of some layers is replaced",
+                          references, options, 0},
+            .axes = axes,
+            .baseline = NB_EFFECT_ATTENTION,
+            .columns = nb_effect_columns,
+            .row_size = sizeof(nb_effect_row),
+            .result_offset = offsetof(nb_effect_row, result),
+            .result_size = sizeof(nb_effect),
+            .layers = true,
+            .phases = phases,
+            .levels = levels,
+        },
+    .run.config.check = check,
+    .run.config.default_baseline = default_baseline,
+    .run.random = is_random,
+    .run.fill_row = fill_row,
+    .run.prepare = prepare,
+    .run.check_scene = check_scene,
+    .run.run = nb_effect_run,
+    .run.cost = nb_effect_cost,
 };

@@ -135,7 +135,7 @@ static nb_status find_requests(one_head *o)
         job->residual_limit = job->pair->factors->notes.residual_limit;
         job->request = &o->requests[o->request_count++];
         *job->request = (nb_request){.pair = job->pair, .x = x};
-        NB_TRY(w->ctx, nb_request_see(job->request, o->how.order, &more, w->ctx));
+        NB_TRY(w->ctx, nb_request_find_seen(job->request, o->how.order, &more, w->ctx));
     }
     return NB_OK;
 }

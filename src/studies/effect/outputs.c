@@ -30,6 +30,16 @@ static void add_errors(const nb_effect_work *w, nb_effect_job *job, int layer, c
     }
 }
 
+static nb_status judge(const nb_effect_work *w, nb_effect_job *job, int layer, const nb_scalar *out, nb_ctx *own)
+{
+    const char *where, *reason;
+    add_errors(w, job, layer, out);
+    if (!isnan(job->result.local.output_error)) return NB_OK;
+    NB_TRY(own, nb_layer_find_odd(&w->layers[layer].shape, out, &where, own));
+    NB_NEED(reason, nb_format(own, "outputs are not finite%s%s", where ? ": " : "", where ? where : ""));
+    return nb_effect_end_job(w, job, "diverged", reason);
+}
+
 static nb_status find_job(const nb_effect_work *w, nb_effect_job *job, nb_scalar *out)
 {
     job->result.local.output_error = 0;
@@ -38,12 +48,11 @@ static nb_status find_job(const nb_effect_work *w, nb_effect_job *job, nb_scalar
         nb_mark mark = nb_ctx_mark(w->ctx);
         NB_NEED(own, nb_ctx_child(w->ctx));
         nb_status status = pass(w, job, &w->layers[l], out, own);
-        if (status == NB_OK && !job->status) add_errors(w, job, l, out);
+        if (status == NB_OK && !job->status) status = judge(w, job, l, out, own);
         NB_TRY(w->ctx, nb_effect_take_failure(w, job, status));
         nb_ctx_release(w->ctx, mark);
     }
-    bool lost = !job->status && isnan(job->result.local.output_error);
-    return lost ? nb_effect_end_job(w, job, "diverged", "outputs are not finite") : NB_OK;
+    return NB_OK;
 }
 
 nb_status nb_effect_find_outputs(nb_effect_work *w)

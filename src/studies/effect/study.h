@@ -8,6 +8,7 @@
 #include "attentions/attention.h"
 #include "problems/live_model.h"
 #include "run/plan.h"
+#include "run/run_study.h"
 
 /* The study's axes, in the order of its table. */
 typedef enum { NB_EFFECT_PROBLEM, NB_EFFECT_ATTENTION } nb_effect_axis;
@@ -52,7 +53,7 @@ bool nb_effect_has_landmarks(const nb_choice *attention);
 
 nb_layer_shape nb_effect_shape(const nb_model *model); /* the shape of a layer */
 
-/* Members of nb_study. */
+/* Members of nb_run_study. */
 nb_status nb_effect_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 nb_cost nb_effect_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost.c - the work and the arrays of runner.c and the engines, counted.
  *
- * Seconds are operations over rates: 2 n^2 for a column of Q_B in the pass over
- * S, n^2 (2 d flops and an exponential) for S itself, n^3 for its spectrum, and
- * so on. Bytes are those of the arrays that are held together at the worst
- * moment: while landmarks are picked, or while a batch of factors is measured.
- * Second passes, slow convergence of block Krylov and the careful QR cannot be predicted: their arrays are counted,
- * their time is not. */
+ * Work is in multiplications: n^2 for a column of Q_B in the pass over S, n^2 (d and an exponential) for S itself, n^3
+ * for its spectrum, and so on. Bytes are those of the arrays that are held together at the worst moment: while
+ * landmarks are picked, or while a batch of factors is measured. Second passes, slow convergence of block Krylov and
+ * the careful QR cannot be predicted: their arrays are counted, their work is not. */
 #include "studies/error/study.h"
 
 #include "cores/core.h"
@@ -25,14 +23,13 @@
 
 #include <math.h>
 
-/* Speeds of the reference machine. */
-static const double FLOPS = 25e9,        /* a second, of large matrix products */
-    THIN_FLOPS = 6e9,                    /* of products with few columns */
-    LAPACK_FLOPS = 6e9,                  /* of decompositions */
-    ENTRY_S = 3e-9,                      /* the kernel of one pair of tokens beside its dot product, and its sums */
-    LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
-    METHOD_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6, PICK_S = 10e-6, /* what each takes at least */
-    PROCESS_S = 0.1;                                                     /* a strategy's program, for a pick */
+/* What takes longer counts for more multiplications of a large product. */
+static const double THIN = 4, /* a multiplication in products with few columns */
+    LAPACK = 4,               /* one in decompositions */
+    ENTRY = NB_EXPONENTIAL,   /* the kernel of one pair of tokens beside its dot product, and its sums */
+    LOOK = 9, LOGARITHM = 90, /* at an entry of F X B, with its logarithm */
+    METHOD = 4e5, PAIR = 1.2e6, SCENE = 4e6, PICK = 1.2e5, /* what each takes at least */
+    PROCESS = 1.2e9;                                       /* a strategy's program, for a pick */
 
 /* The program, its libraries, the plan, and what OpenBLAS packs. */
 static const double PROGRAM_BYTES = 32e6, ROW_BYTES = 64;
@@ -43,12 +40,12 @@ typedef struct { /* one trial of a scene */
     const nb_planned_scene *scene;
     double n, d;
     bool direct, factored, sampled, vectors;
-    bool oracle, square, eigen; /* some pending strategy's traits; eigen: an oracle's */
-    int most;                   /* the largest m */
-    unsigned spectra;           /* bit b: somebody asks for up to 2^b singular triplets */
-    double seconds;
-    const nb_error_method *timed; /* the first, whose strategy's m are those that forward_s is of */
-    double forward_s;
+    bool oracle, square, eigen;   /* some pending strategy's traits; eigen: an oracle's */
+    int most;                     /* the largest m */
+    unsigned spectra;             /* bit b: somebody asks for up to 2^b singular triplets */
+    double work;                  /* in multiplications */
+    const nb_error_method *timed; /* the first, whose strategy's m are those that forward_work is of */
+    double forward_work;
     double landmark_bytes, pick_bytes; /* kept; while picking */
     double batch_bytes;                /* the largest batch's */
 } instance;
@@ -75,34 +72,33 @@ static bool passes(const instance *in)
     return !in->factored && (!in->sampled || in->oracle);
 }
 
-static double forming_s(const instance *in)
+static double forming_work(const instance *in)
 {
-    return in->n * in->n * (2 * in->d / FLOPS + ENTRY_S);
+    return in->n * in->n * (in->d + ENTRY);
 }
 
 /* Exact attention, timed on some rows. */
-static double exact_s(const instance *in)
+static double exact_work(const instance *in)
 {
-    return nb_exact_entries(in->n) * (4 * in->d / FLOPS + ENTRY_S);
+    return nb_exact_entries(in->n) * (2 * in->d + ENTRY);
 }
 
 /* A forward pass with m landmarks, timed on some rows; those of one strategy, since all share them. */
-static void add_forward_s(instance *in, const nb_error_method *method)
+static void add_forward(instance *in, const nb_error_method *method)
 {
     if (!in->timed) in->timed = method;
     if (!nb_error_same_strategy(method, in->timed)) return;
-    in->forward_s += nb_forward_entries(in->n, method->m) * (4 * in->d / FLOPS + ENTRY_S);
+    in->forward_work += nb_forward_entries(in->n, method->m) * (2 * in->d + ENTRY);
 }
 
-/* Returns a worker's seconds for the singular values of an S of that order that m landmarks ask for, on the reference
- * machine; with their vectors. */
-static double spectrum_s(int order, int m, bool vectors)
+/* Returns the work for the singular values of an S of that order that m landmarks ask for; with their vectors. */
+static double spectrum_work(int order, int m, bool vectors)
 {
     bool lapack;
     double n = order, count = nb_spectrum_triplets(order, m, &lapack);
-    if (lapack) return n * n * n * (vectors ? 9 : 3) / LAPACK_FLOPS + SCENE_S;
+    if (lapack) return n * n * n * (vectors ? 4.5 : 1.5) * LAPACK + SCENE;
     double columns = fmin(nb_krylov_order(order, (int)count), 3 * count); /* of V when it converges */
-    return 4 * n * n * columns / FLOPS + 4 * n * columns * columns / (FLOPS / 2);
+    return 2 * n * n * columns + 4 * n * columns * columns;
 }
 
 /* All spectra that the floors and the oracles ask for. */
@@ -121,28 +117,28 @@ static void add_spectra(instance *in, double *kept, double *working)
         nb_spectrum_bytes(n, in->factored ? (int)in->d : 0, 1 << bit, in->vectors, &bytes, &more);
         *kept += bytes;
         *working = fmax(*working, more);
-        if (!in->factored) in->seconds += spectrum_s(n, 1 << bit, in->vectors);
+        if (!in->factored) in->work += spectrum_work(n, 1 << bit, in->vectors);
         if (!in->factored && !lapack && !keeps(in))
-            in->seconds += fmin(nb_krylov_order(n, count), 4.5 * count) / nb_spectrum_block(false) * forming_s(in);
+            in->work += fmin(nb_krylov_order(n, count), 4.5 * count) / nb_spectrum_block(false) * forming_work(in);
     }
     if (in->oracle && in->eigen) {
         *kept += 16 * in->n * in->n;
         *working = fmax(*working, 40 * in->n * in->n);
-        in->seconds += 6 * in->n * in->n * in->n / LAPACK_FLOPS;
+        in->work += 3 * in->n * in->n * in->n * LAPACK;
     }
 }
 
 /* One call for m of n points of dimension d. */
-static double pick_s(const nb_choice *choice, unsigned traits, int n, int d, int m)
+static double pick_work(const nb_choice *choice, unsigned traits, int n, int d, int m)
 {
-    double points = n, size = m, seconds = PICK_S + (traits & NB_ELSEWHERE ? PROCESS_S : 0);
+    double points = n, size = m, work = PICK + (traits & NB_ELSEWHERE ? PROCESS : 0);
     double told = nb_strategy_multiplications(choice, n, d, m);
-    if (!isnan(told)) return seconds + 2 * told / FLOPS;
-    if (!(traits & NB_BLIND)) seconds += points * size * (d + 16) / (THIN_FLOPS / 3);
-    if (traits & NB_ORACLE) seconds += points * size * (size + 200) / THIN_FLOPS;
-    if (traits & NB_SQUARE) seconds += points * points * (size + 16) / THIN_FLOPS;
-    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) seconds += 18 * points * points * points / FLOPS;
-    return seconds;
+    if (!isnan(told)) return work + told;
+    if (!(traits & NB_BLIND)) work += 1.5 * points * size * (d + 16) * THIN;
+    if (traits & NB_ORACLE) work += 0.5 * points * size * (size + 200) * THIN;
+    if (traits & NB_SQUARE) work += 0.5 * points * points * (size + 16) * THIN;
+    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) work += 9 * points * points * points;
+    return work;
 }
 
 /* One call for m landmarks: what it keeps, and what it needs meanwhile. */
@@ -158,7 +154,7 @@ static void add_pick(instance *in, const nb_error_method *method)
     if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
     in->pick_bytes = fmax(in->pick_bytes, bytes);
     in->landmark_bytes += 16 * m * in->d + 16 * in->n;
-    in->seconds += pick_s(method->strategy, traits, (int)points, (int)d, method->m);
+    in->work += pick_work(method->strategy, traits, (int)points, (int)d, method->m);
 }
 
 /* Bytes that the pass, and what follows it, need beside the factors. */
@@ -204,29 +200,29 @@ static double core_bytes(const instance *in, const pair *p)
     return bytes;
 }
 
-static void add_measuring_s(instance *in, const pair *p)
+static void add_measuring(instance *in, const pair *p)
 {
     nb_how c = nb_error_how(in->plan->config);
     double n = in->n, m = p->m, width = nb_block_width(p->m), rows = p->rows, share = in->sampled ? c.sample / n : 1;
     double all = n * n * share;
     if (in->factored) all = n * in->d;
-    double speed = c.precision == NB_MIXED && !in->factored ? 1.6 * FLOPS : FLOPS;
-    in->seconds += PAIR_S + 2 * all * width / speed + 2 * n * m * (2 * in->d / FLOPS + ENTRY_S);
-    in->seconds += (8 * n * m * m + 4 * m * m * n * share) / (FLOPS / 2) + 25 * m * m * m / LAPACK_FLOPS;
-    in->seconds += rows * (METHOD_S + 60 * m * m * m / LAPACK_FLOPS + 2 * n * m * share / THIN_FLOPS);
+    double faster = c.precision == NB_MIXED && !in->factored ? 1.6 : 1;
+    in->work += PAIR + all * width / faster + 2 * n * m * (in->d + ENTRY);
+    in->work += 8 * n * m * m + 4 * m * m * n * share + 12.5 * m * m * m * LAPACK;
+    in->work += rows * (METHOD + 30 * m * m * m * LAPACK + n * m * share * THIN);
     if (p->random) {
         double k = exact_rows(in, m), unseen = in->sampled ? 0 : 6 * k * m * m + 4 * n * m * m + 40 * m * m * m;
         if (in->direct) unseen = 6 * n * n * m + 10 * n * m * m;
-        in->seconds += k * n * (2 * (in->d + m) / FLOPS + ENTRY_S) + rows * unseen / (FLOPS / 2);
+        in->work += k * n * (in->d + m + ENTRY) + rows * unseen;
     }
-    if (in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + 2 * LOOK_S);
+    if (in->direct) in->work += rows * n * n * (m + 2 * LOOK);
     if (in->sampled) return;
-    if (c.wanted & NB_WANT_OUTPUT) in->seconds += 6 * n * m * in->d / FLOPS;
-    if (c.wanted & NB_WANT_ENTRIES && !in->direct) in->seconds += rows * n * n * (2 * m / FLOPS + LOOK_S);
-    if (c.wanted & NB_WANT_ENTROPY) in->seconds += rows * n * n * LOGARITHM_S;
+    if (c.wanted & NB_WANT_OUTPUT) in->work += 3 * n * m * in->d;
+    if (c.wanted & NB_WANT_ENTRIES && !in->direct) in->work += rows * n * n * (m + LOOK);
+    if (c.wanted & NB_WANT_ENTROPY) in->work += rows * n * n * LOGARITHM;
     if (c.wanted & NB_WANT_SPECTRAL)
-        in->seconds += in->direct ? rows * 3 * n * n * n / LAPACK_FLOPS
-                                  : rows * NB_LANCZOS_USUAL * (4 * all + 8 * n * m) / THIN_FLOPS;
+        in->work +=
+            in->direct ? rows * 1.5 * n * n * n * LAPACK : rows * NB_LANCZOS_USUAL * (2 * all + 4 * n * m) * THIN;
 }
 
 typedef struct {        /* pairs that are prepared together */
@@ -242,7 +238,7 @@ typedef struct {        /* pairs that are prepared together */
 static void end_batch(instance *in, batch *b)
 {
     if (b->most == 0) return;
-    if (passes(in) && !keeps(in)) in->seconds += forming_s(in);
+    if (passes(in) && !keeps(in)) in->work += forming_work(in);
     double working = working_bytes(in, b->width, b->width_single, b->sum_m, b->most, b->most_together, b->random);
     in->batch_bytes = fmax(in->batch_bytes, b->bytes + b->most_cores + fmax(b->core, working));
     *b = (batch){.prepared = 0};
@@ -275,7 +271,7 @@ static void add_pair(instance *in, batch *b, const pair *p)
     b->most_together = fmax(b->most_together, b->together);
     b->most = p->m > b->most ? p->m : b->most;
     b->random = b->random || p->random;
-    add_measuring_s(in, p);
+    add_measuring(in, p);
 }
 
 static bool measured(const nb_plan *plan, const nb_planned_scene *s, const nb_error_method *c)
@@ -321,7 +317,7 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
         before = method;
         in->most = method->m > in->most ? method->m : in->most;
         in->spectra |= 1u << spectrum_bit(method->m);
-        if (!again) add_forward_s(in, method);
+        if (!again) add_forward(in, method);
         if (!again && !asked_for_more(plan, i, end, pending)) add_pick(in, method);
         if (!together) {
             add_pair(in, &b, &p);
@@ -375,19 +371,19 @@ nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pend
     look_ahead(&whole, unit, pending);
     for (int i = unit->first, next; i < unit->end; i = next) {
         instance in = whole;
-        in.seconds = 0;
+        in.work = 0;
         for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial;) next++;
         add_rows(&in, i, next, pending);
         if (in.most == 0) continue;
-        if (whole.most == 0) whole.forward_s = in.forward_s;
-        whole.seconds += in.seconds;
+        if (whole.most == 0) whole.forward_work = in.forward_work;
+        whole.work += in.work;
         whole.spectra |= in.spectra;
         whole.most = in.most > whole.most ? in.most : whole.most;
         bytes = fmax(bytes, instance_bytes(&in, 0, 0));
     }
-    if (whole.most == 0) return (nb_cost){.seconds = SCENE_S, .bytes = least};
+    if (whole.most == 0) return (nb_cost){.multiplications = SCENE, .bytes = least};
     add_spectra(&whole, &kept, &working);
-    if (passes(&whole) && keeps(&whole)) whole.seconds += forming_s(&whole);
-    return (nb_cost){.seconds = whole.seconds + SCENE_S + exact_s(&whole) + whole.forward_s,
+    if (passes(&whole) && keeps(&whole)) whole.work += forming_work(&whole);
+    return (nb_cost){.multiplications = whole.work + SCENE + exact_work(&whole) + whole.forward_work,
                      .bytes = least + FRAGMENTS * (bytes + kept + working)};
 }

@@ -8,6 +8,7 @@
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "nystrom/form_factors.h"
+#include "show/full_study.h"
 #include "studies/error/runner.h"
 #include "studies/error/study.h"
 
@@ -250,11 +251,14 @@ static nb_status keyless_kernels(const char **names, nb_ctx *ctx)
     nb_string list = NB_NO_TEXT;
     for (const nb_entry *e = nb_kernels.entries; e->component; e++) {
         nb_choice kernel;
+        const char *name;
         bool needs;
         if (nb_plugin_of(e->component)) continue;
         NB_TRY(ctx, nb_choice_parse(&nb_kernels, e->component->name, &kernel, ctx));
         NB_TRY(ctx, nb_kernel_needs_keys(&kernel, &needs, ctx));
-        if (!needs) NB_TRY(ctx, nb_append_item(&list, ", ", ctx, "%s", kernel.full));
+        if (needs) continue;
+        NB_TRY(ctx, nb_choice_full(&kernel, &name, ctx));
+        NB_TRY(ctx, nb_append_item(&list, ", ", ctx, "%s", name));
     }
     *names = list.text;
     return NB_OK;
@@ -391,31 +395,34 @@ static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mis
 static const char *const references[] = {
     "Xiong et al., Nystromformer: A Nystrom-based algorithm for approximating self-attention, AAAI 2021", NULL};
 
-const nb_study nb_study_error = {
-    .component = {"error", "how far attention from landmarks, F X B, is from the exact S", references, options,
-                  sizeof(nb_error_settings)},
-    .standard = true,
-    .axes = axes,
-    .baseline = NB_ERROR_STRATEGY,
-    .columns = nb_error_columns,
-    .row_size = sizeof(nb_error_row),
-    .result_offset = offsetof(nb_error_row, measures),
-    .result_size = sizeof(nb_measures),
-    .phases = phases,
-    .levels = levels,
-    .read_setting = read_setting,
-    .check_block = check_block,
-    .complete = complete,
-    .check = check,
-    .default_baseline = default_baseline,
-    .settle = settle,
-    .prepare_scene = prepare_scene,
-    .value_under = value_under,
-    .random = is_random,
-    .prepare = prepare,
-    .check_scene = check_scene,
-    .warn = warn,
-    .run = nb_run_scene,
-    .cost = nb_error_cost,
-    .add_functions = nb_flops_add_functions,
+const nb_full_study nb_study_error = {
+    .run.config.study =
+        {
+            .component = {"error", "how far attention from landmarks, F X B, is from the exact S", references, options,
+                          sizeof(nb_error_settings)},
+            .standard = true,
+            .axes = axes,
+            .baseline = NB_ERROR_STRATEGY,
+            .columns = nb_error_columns,
+            .row_size = sizeof(nb_error_row),
+            .result_offset = offsetof(nb_error_row, measures),
+            .result_size = sizeof(nb_measures),
+            .phases = phases,
+            .levels = levels,
+            .add_functions = nb_flops_add_functions,
+        },
+    .run.config.read_setting = read_setting,
+    .run.config.check_block = check_block,
+    .run.config.complete = complete,
+    .run.config.check = check,
+    .run.config.default_baseline = default_baseline,
+    .run.settle = settle,
+    .run.prepare_scene = prepare_scene,
+    .run.value_under = value_under,
+    .run.random = is_random,
+    .run.prepare = prepare,
+    .run.check_scene = check_scene,
+    .run.warn = warn,
+    .run.run = nb_run_scene,
+    .run.cost = nb_error_cost,
 };

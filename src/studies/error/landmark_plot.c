@@ -5,11 +5,12 @@
 #include "base/files.h"
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
-#include "report/figure.h"
+#include "show/figure.h"
 #include "config/labels.h"
-#include "report/relation.h"
-#include "report/scripts.h"
-#include "report/views.h"
+#include "rows/open.h"
+#include "rows/relation.h"
+#include "show/scripts.h"
+#include "rows/views.h"
 #include "run/run_folder.h"
 
 #include <gsl/gsl_sort.h>
@@ -112,7 +113,7 @@ static nb_status describe(lane *l, nb_ctx *ctx)
 }
 
 enum { STRATEGY, PAIRING, NAME, USUAL, LOOK };
-#define VARIANTS_SQL "SELECT strategy, pairing, name, usual, look FROM variant ORDER BY id"
+#define VARIANTS_SQL "SELECT strategy, pairing, name, usual, look FROM drawn_variant ORDER BY id"
 
 /* Returns the number of the variant with this pairing or, where there is none, as under kernels of one set of points,
  * with any; -1: there is none. */
@@ -371,7 +372,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
     NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, &variants, NULL, NULL, ctx));
     if (shared.m != 0) NB_TRY(ctx, nb_figure_choose_m(drawing.relation, &shared.m, ctx));
-    NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial,
+    NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "trial %d: the run has the trials 0 to %d", view->trial,
                config.trials - 1);
     for (int i = 0; i < plan.scene_count; i++) {
         const nb_planned_scene *s = &plan.scenes[i];

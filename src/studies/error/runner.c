@@ -162,7 +162,7 @@ static nb_status request(const instance *in, const nb_how *how, nb_pair *pair, j
     if (status == NB_EHOST) return status;
     if (status != NB_OK) {
         j->row.status = nb_pending_outcome(status);
-        return nb_keep_failure(&j->row.reason, in->ctx);
+        return nb_record_failure(&j->row.reason, in->ctx);
     }
     j->row.status = computed.refusal ? "skipped" : "diverged";
     if ((j->row.reason = computed.refusal)) return NB_OK;
@@ -173,7 +173,7 @@ static nb_status request(const instance *in, const nb_how *how, nb_pair *pair, j
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
     requests[j->request] = (nb_request){.pair = pair, .x = x, .rounding = j->notes.rounding};
-    return nb_request_see(&requests[j->request], how->order, &j->seen_more, in->ctx);
+    return nb_request_find_seen(&requests[j->request], how->order, &j->seen_more, in->ctx);
 }
 
 /* Adds the warnings of a row that is ok to its reason. */
@@ -289,7 +289,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end);
     if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
         const char *reason;
-        NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
+        NB_TRY(in->ctx, nb_record_failure(&reason, in->ctx));
         for (int p = 0; p < count; p++)
             NB_TRY(in->ctx, nb_pending_put_all(in->pending, of[p].first, of[p].end, "failed", reason));
         return NB_OK;

@@ -7,11 +7,12 @@
  * Makes the table spectrum (core_name, panel_name, strategy, pairing, factors, core, way, number, value, filter): a row
  * for each singular value (number, from 1) of A of each head, way (a strategy, pairing and factors) and core; panels
  * are problems under a kernel, however these were written. */
-#include "report/figure.h"
+#include "show/figure.h"
 
 #include "calls/compute.h"
 #include "linalg/linalg.h"
-#include "report/relation.h"
+#include "rows/made_tables.h"
+#include "rows/relation.h"
 #include "run/run_folder.h"
 #include "studies/error/runner.h"
 
@@ -65,12 +66,13 @@ static nb_status choose_ways(spectrum *s, nb_ctx *ctx)
 static nb_status add_rows(const spectrum *s, const char *panel, int way, const double *values, nb_ctx *ctx)
 {
     const nb_error_method *of = s->ways[way];
-    for (int k = 0; k < s->core_count * s->m; k++) {
-        int core = k / s->m, j = k % s->m;
-        NB_TRY(ctx,
-               nb_relation_add(s->relation, s->insert, "tttttiiirr", s->cores[core]->full, panel,
-                               of->strategy->canonical, nb_pairing_names[of->pairing], nb_factors_names[of->factors],
-                               core, way, j + 1, values[j] / values[0], values[j] * values[s->m + k]));
+    for (int core = 0; core < s->core_count; core++) {
+        const char *name;
+        NB_TRY(ctx, nb_choice_full(s->cores[core], &name, ctx));
+        for (int j = 0; j < s->m; j++)
+            NB_TRY(ctx, nb_relation_add(s->relation, s->insert, "tttttiiirr", name, panel, of->strategy->canonical,
+                                        nb_pairing_names[of->pairing], nb_factors_names[of->factors], core, way, j + 1,
+                                        values[j] / values[0], values[j] * values[(core + 1) * s->m + j]));
     }
     return NB_OK;
 }

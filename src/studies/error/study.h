@@ -8,6 +8,7 @@
 #include "nystrom/engine.h"
 #include "run/plan.h"
 #include "run/prediction.h"
+#include "show/full_study.h"
 #include "strategies/strategy.h"
 
 #include <sqlite3.h>
@@ -33,7 +34,7 @@ typedef struct {
 } nb_error_row;
 
 extern const nb_column nb_error_columns[];
-extern const nb_study nb_study_error;
+extern const nb_full_study nb_study_error;
 
 typedef struct {      /* settings for the whole experiment */
     int engine;       /* nb_engine_kind */

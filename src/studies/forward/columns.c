@@ -66,8 +66,10 @@ const nb_column nb_forward_columns[] = {
     WHOLE(keeps, .help = "passes that one choice of landmarks or features serves; 1: each pass chooses"),
     TIME(amortized_s, .help = "(fresh_s + (keeps - 1) latency_s) / keeps: of many passes"),
     TIME(tokens_per_s, .more = true, .help = "n / latency_s"),
-    TIMED(flops, .help = "2 times the multiplications of a pass, counted where they are done, those of strategies and "
-                         "clusterings too; exponentials, additions alone and comparisons count nothing"),
+    REAL(flops, .help =
+                    "2 times the multiplications of a pass, counted where they are done, those of strategies and "
+                    "clusterings too; exponentials, additions alone and comparisons count nothing; of the pass with "
+                    "the median time, or, where nothing is timed, of the first"),
     REAL(flops_formula, .help = "2 times those that the attention's formula has, without strategies and clusterings"),
     TIME(gflops_per_s, .more = true, .help = "1e-9 flops / latency_s"),
     TIME(gemm_gflops_per_s, .help = "the same of a product of matrices of 1024 x 1024 in single precision with as many "

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost.c - seconds and bytes of a unit: passes by the attentions' formulas, the exact outputs, and the rounds, which
- * take the time that they are given. */
+/* cost.c - work and bytes of a unit: passes by the attentions' formulas, the exact outputs, and the rounds, which take
+ * the time that they are given. */
 #include "run/prediction.h"
 #include "studies/forward/study.h"
 #include "studies/forward/methods.h"
 
 #include <math.h>
 
-/* Seconds on the reference machine with one thread: of a multiplication in a pass, and in the exact outputs in double
- * precision; to start a process. */
-#define SECONDS_PER_MULTIPLICATION 5e-11
-#define SECONDS_PER_DOUBLE 2e-10
-#define SECONDS_PER_PROCESS 2e-2
-#define LEAST_SPAN_S 1e-3
-#define SECONDS_PER_ERASURE 3e-2
+/* How many of a large product a multiplication counts: in a pass, of single precision, and in the exact outputs; and
+ * what it takes to start a process, and to empty the caches. */
+static const double SINGLE = 0.6, EXACT = 2.5, PROCESS = 2.5e8, ERASURE = 4e8;
+static const double LEAST_SPAN = 1e-3 * NB_USUAL_RATE, LONG = NB_LONG_S * NB_USUAL_RATE; /* of a pass in the rounds */
 /* Passes that are not of the rounds, and of experiments without rounds; rounds. */
 enum { PASSES = 6, UNTIMED_PASSES = 2, LEAST = 6, LEAST_LONG = 3 };
 
-typedef struct { /* one trial's */
-    double passes_s, rounds_s, held, most;
+typedef struct {           /* one trial's */
+    double passes, rounds; /* work */
+    double held, most;
     double alone; /* most bytes of a pass beside which no workspace is open */
     int count;
 } sums;
@@ -36,10 +34,10 @@ static nb_layer_shape wide_shape(const nb_layer_shape *shape)
     return wide;
 }
 
-static double exact_s(const nb_layer_shape *shape, const nb_forward_settings *settings)
+static double exact_work(const nb_layer_shape *shape, const nb_forward_settings *settings)
 {
     double rows = settings->quality_rows == NB_AUTO ? shape->n : fmin(settings->quality_rows, shape->n);
-    return settings->quality ? 2.0 * shape->heads * shape->n * rows * shape->d * SECONDS_PER_DOUBLE : 0;
+    return settings->quality ? 2.0 * shape->heads * shape->n * rows * shape->d * EXACT : 0;
 }
 
 /* The error of S~: passes, whose workspace is held while nothing else is, and S's columns. */
@@ -49,9 +47,8 @@ static void add_matrix(const nb_config *config, const nb_choice *attention, cons
     nb_layer_shape wide = wide_shape(shape);
     nb_attention_cost cost = nb_attention_cost_of(attention, &wide, threads);
     double passes = nb_blocks(shape->n, NB_EXACT_COLUMNS);
-    if (!isnan(cost.multiplications))
-        s->passes_s += passes * cost.multiplications * SECONDS_PER_MULTIPLICATION / threads;
-    s->passes_s += exact_s(shape, nb_forward_settings_of(config)) / 2;
+    if (!isnan(cost.multiplications)) s->passes += passes * cost.multiplications * SINGLE / threads;
+    s->passes += exact_work(shape, nb_forward_settings_of(config)) / 2;
     s->alone = fmax(s->alone, fmax(cost.bytes, 0) + values_bytes(&wide));
 }
 
@@ -72,14 +69,10 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
     int threads = nb_plan_value(plan, row, NB_FORWARD_THREADS);
     const nb_choice *attention = nb_plan_choice(plan, row, NB_FORWARD_ATTENTION);
     nb_attention_cost cost = nb_attention_cost_of(attention, shape, threads);
-    double pass_s = multiplications_of(&cost, attention, shape) * SECONDS_PER_MULTIPLICATION / threads;
+    double pass = multiplications_of(&cost, attention, shape) * SINGLE / threads;
     bool timed = nb_forward_settings_of(plan->config)->timed;
-    s->passes_s += timed ? PASSES * pass_s + SECONDS_PER_PROCESS + SECONDS_PER_ERASURE : UNTIMED_PASSES * pass_s;
-    if (timed)
-        s->rounds_s += (rounds != NB_AUTO    ? rounds
-                        : pass_s > NB_LONG_S ? LEAST_LONG
-                                             : LEAST) *
-                       fmax(pass_s, LEAST_SPAN_S);
+    s->passes += timed ? PASSES * pass + PROCESS + ERASURE : UNTIMED_PASSES * pass;
+    if (timed) s->rounds += (rounds != NB_AUTO ? rounds : pass > LONG ? LEAST_LONG : LEAST) * fmax(pass, LEAST_SPAN);
     if (plan->config->wanted & NB_FORWARD_WANT_ERROR) add_matrix(plan->config, attention, shape, threads, s);
     s->held += fmax(cost.bytes, 0);
     s->most = fmax(s->most, fmax(cost.bytes, 0));
@@ -87,11 +80,11 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
 }
 
 /* The product of matrices, warm-up and rounds. */
-static double gemm_s(const nb_forward_settings *settings)
+static double gemm_work(const nb_forward_settings *settings)
 {
     double passes = PASSES + (settings->rounds == NB_AUTO ? LEAST : settings->rounds);
     if (!settings->timed) return 0;
-    return 0.5 * passes * NB_GEMM_FLOPS * SECONDS_PER_MULTIPLICATION;
+    return 0.5 * passes * NB_GEMM_FLOPS * SINGLE;
 }
 
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)
@@ -107,8 +100,8 @@ nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pe
             if (!scene->refusal && (!pending || pending[next])) add_row(plan, next, &shape, &s);
         if (s.count == 0) continue;
         double given_s = settings->timed && settings->rounds == NB_AUTO ? settings->seconds * s.count : 0;
-        cost.fixed_s += fmax(given_s - s.rounds_s, 0);
-        cost.seconds += s.passes_s + gemm_s(settings) + exact_s(&shape, settings) + fmax(given_s, s.rounds_s);
+        cost.given_s += fmax(given_s - s.rounds / NB_USUAL_RATE, 0);
+        cost.multiplications += s.passes + gemm_work(settings) + exact_work(&shape, settings) + s.rounds;
         /* What does not fit together takes turns. */
         cost.bytes = fmax(cost.bytes, fmax(s.alone, fmin(s.held, 2 * s.most)));
     }

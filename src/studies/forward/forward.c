@@ -2,6 +2,7 @@
 /* forward.c - the record of the forward study. */
 #include "base/machine.h"
 #include "components/registry.h"
+#include "show/full_study.h"
 #include "studies/forward/study.h"
 #include "studies/forward/rounds.h"
 
@@ -135,28 +136,31 @@ static const char *const references[] = {
     "Figure 4: memory and time against n)",
     NULL};
 
-const nb_study nb_study_forward = {
-    .component = {"forward", "how long attention layers take, their memory, and how good their outputs are", references,
-                  options, sizeof(nb_forward_settings)},
-    .axes = axes,
-    .baseline = NB_FORWARD_ATTENTION,
-    .beside = "output_error",
-    .columns = nb_forward_columns,
-    .row_size = sizeof(nb_forward_row),
-    .result_offset = offsetof(nb_forward_row, measures),
-    .result_size = sizeof(nb_forward),
-    .layers = true,
-    .exclusive = true,
-    .untimed = is_untimed,
-    .phases = phases,
-    .levels = levels,
-    .complete = complete,
-    .check = check,
-    .default_baseline = default_baseline,
-    .prepare_scene = prepare_scene,
-    .random = is_random,
-    .check_scene = check_scene,
-    .warn = warn,
-    .run = nb_forward_run,
-    .cost = nb_forward_cost,
+const nb_full_study nb_study_forward = {
+    .run.config.study =
+        {
+            .component = {"forward", "how long attention layers take, their memory, and how good their outputs are",
+                          references, options, sizeof(nb_forward_settings)},
+            .axes = axes,
+            .baseline = NB_FORWARD_ATTENTION,
+            .beside = "output_error",
+            .columns = nb_forward_columns,
+            .row_size = sizeof(nb_forward_row),
+            .result_offset = offsetof(nb_forward_row, measures),
+            .result_size = sizeof(nb_forward),
+            .layers = true,
+            .exclusive = true,
+            .phases = phases,
+            .levels = levels,
+        },
+    .run.config.untimed = is_untimed,
+    .run.config.complete = complete,
+    .run.config.check = check,
+    .run.config.default_baseline = default_baseline,
+    .run.prepare_scene = prepare_scene,
+    .run.random = is_random,
+    .run.check_scene = check_scene,
+    .run.warn = warn,
+    .run.run = nb_forward_run,
+    .run.cost = nb_forward_cost,
 };

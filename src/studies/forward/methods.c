@@ -88,13 +88,10 @@ static nb_status leave(nb_forward_method *m, const char *status, const char *rea
 /* Says where an output is not finite. */
 static nb_status leave_diverged(nb_forward_method *m, nb_ctx *ctx)
 {
-    const nb_layer_shape *s = &m->bench->layer->shape;
-    const size_t each = (size_t)s->n * (size_t)s->dv, count = (size_t)nb_layer_heads(s) * each;
-    const char *reason;
-    size_t at = 0;
-    while (at + 1 < count && isfinite(m->bench->out[at])) at++;
-    NB_NEED(reason, nb_format(ctx, "%s: outputs are not finite: head %zu, token %zu has %g", m->attention->label,
-                              at / each, at % each / (size_t)s->dv, (double)m->bench->out[at]));
+    const char *where, *reason;
+    NB_TRY(ctx, nb_layer_find_odd(&m->bench->layer->shape, m->bench->out, &where, ctx));
+    NB_NEED(reason, nb_format(ctx, "%s: outputs are not finite%s%s", m->attention->label, where ? ": " : "",
+                              where ? where : ""));
     return leave(m, "diverged", reason, ctx);
 }
 
@@ -198,7 +195,7 @@ nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, bo
     NB_TRY(ctx, first_pass(m, m->bench->layer, m->bench->out, m->own));
     m->clock = m->passed.clock;
     if (m->passed.device) NB_NEED(m->device, nb_strdup(ctx, m->passed.device));
-    if (!m->elsewhere) m->bytes = m->passed.bytes;
+    if (!m->elsewhere) m->bytes = m->passed.bytes, m->measures.flops = 2 * m->passed.multiplications;
     if (m->passed.refusal) return leave(m, "skipped", m->passed.refusal, ctx);
     if (m->passed.diverged) return leave(m, "diverged", m->passed.diverged, ctx);
     nb_ctx_release(m->own, 0);

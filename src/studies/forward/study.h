@@ -7,6 +7,7 @@
 
 #include "attentions/attention.h"
 #include "run/plan.h"
+#include "run/run_study.h"
 
 /* CPUs that other programs use while rows are timed: above this their times are not to be trusted. */
 #define NB_FORWARD_MUCH_LOAD 0.2
@@ -43,7 +44,7 @@ typedef struct {
 
 extern const nb_column nb_forward_columns[];
 
-/* Members of nb_study. */
+/* Members of nb_run_study. */
 nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 

@@ -6,11 +6,12 @@
 #include "base/clock.h"
 #include "components/plugin.h"
 #include "components/registry.h"
-#include "report/figure.h"
-#include "report/results.h"
+#include "show/figure.h"
+#include "show/results.h"
 #include "run/prediction.h"
 #include "run/run_folder.h"
 #include "run/sink.h"
+#include "show/full_study.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -160,7 +161,7 @@ static nb_cost cost(const nb_plan *plan, const nb_unit *unit, const bool *pendin
     harm("cost");
     double size = (double)s->n * s->d, rows = 0;
     for (int i = unit->first; i < unit->end; i++) rows += !pending || pending[i];
-    return (nb_cost){.seconds = rows * size * 2e-9, .bytes = 32e6 + 24 * size};
+    return (nb_cost){.multiplications = rows * size, .bytes = 32e6 + 24 * size};
 }
 
 static const char picture[] = "-- script: curves.gp\n"
@@ -187,20 +188,23 @@ static nb_status draw(const nb_results *results, nb_ctx *ctx)
 static const char *const figures[] = {"norms", NULL};
 static const char *const references[] = {"a test of nysbench", NULL};
 
-const nb_study nb_study_norms = {
-    .component = {"norms", "how long points are", references, options, sizeof(norms_settings)},
-    .axes = axes,
-    .baseline = -1,
-    .columns = columns,
-    .row_size = sizeof(norms_row),
-    .result_offset = offsetof(norms_row, result),
-    .result_size = sizeof(norms),
-    .phases = phases,
-    .levels = levels,
-    .figures = figures,
-    .run = run,
-    .cost = cost,
+const nb_full_study nb_study_norms = {
+    .run.config.study =
+        {
+            .component = {"norms", "how long points are", references, options, sizeof(norms_settings)},
+            .axes = axes,
+            .baseline = -1,
+            .columns = columns,
+            .row_size = sizeof(norms_row),
+            .result_offset = offsetof(norms_row, result),
+            .result_size = sizeof(norms),
+            .phases = phases,
+            .levels = levels,
+            .figures = figures,
+        },
+    .run.run = run,
+    .run.cost = cost,
     .draw = draw,
 };
 
-NB_PLUGIN({"study", &nb_study_norms.component});
+NB_PLUGIN({"study", &nb_study_norms.run.config.study.component});

@@ -78,7 +78,8 @@ def write_ambiguous_heads(work):
     import numpy as np
     x = np.random.default_rng(7).standard_normal((40, 3, 4))  # n, heads, d
     os.mkdir(work + "/f")
-    for name in "qk": np.save(f"{work}/f/{name}.npy", x)
+    for name in "qk":
+        np.save(f"{work}/f/{name}.npy", x)
     def save(path, arrays, metadata):
         header, at = {"__metadata__": metadata} if metadata else {}, 0
         for name, a in arrays.items():

@@ -15,4 +15,21 @@ def check_rows_by_model(claims_csv, json_file):
     )
 
 
+def check_own_query(json_file):
+    own, same, mean = json.load(open(json_file))
+    for claim in own, same, mean:
+        assert (claim["form"], claim["quantity"], claim["verdict"]) == ("measure", "mean", "reproduced"), claim
+    assert len(own["parts"]) == 3 and own["heads"] == own["sources"] == 8, own
+    for key in "estimate", "low", "high":
+        assert abs(same[key] - mean[key]) < 1e-12, (key, same, mean)
+
+
+def check_short_forms(json_file):
+    slope, slope_sql, correlate, correlation_sql = json.load(open(json_file))
+    assert slope["quantity"] == "slope" and correlate["quantity"] == "correlation", (slope, correlate)
+    for short, long in (slope, slope_sql), (correlate, correlation_sql):
+        assert short["claim"].split("says")[1] == long["claim"].split("says")[1], (short, long)
+        assert {**short, "id": "", "claim": ""} == {**long, "id": "", "claim": ""}, (short, long)
+
+
 globals()[sys.argv[1]](*sys.argv[2:])

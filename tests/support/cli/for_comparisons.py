@@ -61,7 +61,7 @@ def check_noise(work):
     # a mark for a median of noise, and a star only where one of two is none
     core = None
     for line in open(work + "/out"):
-        if line.startswith("  svd(") or line.startswith("  iterative("):
+        if line.startswith(("  svd(", "  iterative(")):
             core = line.split("(")[0].strip()
         words = line.split()
         if core and line.startswith("    ") and len(words) == 4:
@@ -73,7 +73,7 @@ def check_noise(work):
         elif core and line.startswith("  best rank m"):
             break
     else:
-        assert False, "no table"
+        raise AssertionError("no table")
 
 
 def check_colours(plots):

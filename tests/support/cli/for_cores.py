@@ -299,7 +299,7 @@ def check_reasons():
             r["status"] == "failed" and r["reason"].startswith("/usr/bin/python3 x.py " + how) and reason in r["reason"]
         ), r["reason"]
     assert rows[False, "oops"]["status"] == "failed" and "exit status 1: no X" in rows[False, "oops"]["reason"]
-    assert rows[True, "nan"]["status"] == "diverged" and rows[True, "nan"]["reason"] == "X.npy has NaN or Inf"
+    assert rows[True, "nan"]["status"] == "diverged" and rows[True, "nan"]["reason"] == "X has NaN or Inf"
     assert rows[True, "late"]["status"] == "ok" and 0 < float(rows[True, "late"]["core_s"]) < 2, rows[True, "late"][
         "core_s"
     ]

@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/cli/cost.bats asks in Python: for_cost.py FUNCTION ARGUMENT..."""
 import csv
+import json
 import math
 import re
+import sqlite3
 import statistics
 import sys
+
+
+def check_predicted(text, least):
+    assert json.loads(text)["low_s"] > float(least), text
+
+
+def set_rate(store, text):
+    with sqlite3.connect(store) as db:
+        assert db.execute("UPDATE meta SET value = ? WHERE key = 'rate'", (text,)).rowcount == 1
 
 
 def check_flops(rows_csv):

@@ -13,13 +13,15 @@ def close_terminal(program, folder, *words):
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         os.execv(program, [program, "run", *words, "-o", folder])
     for _ in range(400):
-        if os.path.exists(folder + "/manifest.json"): break
+        if os.path.exists(folder + "/manifest.json"):
+            break
         time.sleep(0.05)
     time.sleep(0.5)
     os.close(terminal)
     for _ in range(1000):
         done, how = os.waitpid(pid, os.WNOHANG)
-        if done: break
+        if done:
+            break
         time.sleep(0.02)
     assert done and os.waitstatus_to_exitcode(how) == 130, (done, how)
 

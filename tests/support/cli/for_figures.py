@@ -2,6 +2,7 @@
 """What tests/cli/figures.bats asks in Python: for_figures.py FUNCTION ARGUMENT..."""
 import csv
 import json
+import re
 import sys
 
 
@@ -34,6 +35,20 @@ def check_ratios(work):
         # the same sums in the same order, but exp and log of them
         assert all(abs(float(r[c]) / x[c] - 1) < 1e-13 for c in ("ratio", "low", "high")), (key, r, x)
         assert (int(r["sources"]), int(r["heads"])) == (x["sources"], x["heads"]) == (15, 23), (key, r)
+
+
+def looks(path):
+    """The number of each method's look, by what a script of a figure calls it."""
+    lists = dict(re.findall(r"^array (\w+)\[\d+\] = \[(.*)\]$", open(path).read(), re.M))
+    numbers = dict(zip(re.findall(r"'([^']*)'", lists["series"]), map(int, lists["looks"].split(", "))))
+    return {name: number for name, number in numbers.items() if number > 0}
+
+
+def check_looks(whole, part, suffix):
+    whole, part = looks(whole), looks(part)
+    assert part and len(part) < len(whole), (whole, part)
+    for name, number in part.items():
+        assert whole[name + suffix] == number, (name, number, whole)
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

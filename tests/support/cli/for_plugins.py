@@ -67,7 +67,7 @@ def check_rows(work):
         found = [
             why
             for spec, why in rows.items()
-            if spec.startswith(f'command(run="{run}"') or spec.startswith(f"command(run={run},")
+            if spec.startswith((f'command(run="{run}"', f"command(run={run},"))
         ]
         assert len(found) == 1 and reason in found[0], (run, reason, found)
 
@@ -93,7 +93,7 @@ def check_request():
         for name in "select_s", "core_s", "exact_s", "strategy_label":
             r.pop(name)
         rows[mode, r["factors"], r["landmarks"], r["trial"]] = r
-    for mode, factors, m, trial in rows:
+    for _, factors, m, trial in rows:
         row = {other: rows[other, factors, m, trial] for other in ("one", "two", "tokens", "points")}
         assert (
             row["one"] == row["two"] and row["one"]["status"] == "ok" and row["tokens"]["error"] != row["one"]["error"]

@@ -14,7 +14,8 @@ def check_page(report_html):
         open, seen, void = [], [], {"meta", "br", "hr", "img", "input"}
         def handle_starttag(self, tag, pairs):
             self.seen.append((tag, dict(pairs)))
-            if tag not in self.void: self.open.append(tag)
+            if tag not in self.void:
+                self.open.append(tag)
         def handle_endtag(self, tag):
             assert self.open and self.open.pop() == tag, (tag, self.getpos())
     page = Page()
@@ -24,8 +25,10 @@ def check_page(report_html):
     for tag, pairs in page.seen:
         for name, value in pairs.items():
             assert not name.startswith("on") and name != "style", (tag, name)
-            if name == "src": assert tag == "img" and value.startswith("data:image/svg+xml;base64,"), (tag, value[:80])
-            if name in ("href", "xlink:href"): assert value.startswith("#"), value
+            if name == "src":
+                assert tag == "img" and value.startswith("data:image/svg+xml;base64,"), (tag, value[:80])
+            if name in ("href", "xlink:href"):
+                assert value.startswith("#"), value
     assert sum(t == "img" for t, _ in page.seen) >= 1
     ids = [p["id"] for _, p in page.seen if "id" in p]
     assert len(ids) == len(set(ids)), sorted(i for i in ids if ids.count(i) > 1)

@@ -9,7 +9,7 @@ import sys
 def forget_experiment(store):
     db = sqlite3.connect(store, isolation_level=None)
     db.executescript("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x)") # pages go to the file before there is a commit
-    for i in range(50):
+    for _ in range(50):
         db.execute("INSERT INTO t VALUES (zeroblob(5000))")
     os._exit(0)
 

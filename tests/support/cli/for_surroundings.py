@@ -24,7 +24,7 @@ def check_unread(program, work):
 def leave_journal(store):
     db = sqlite3.connect(store, isolation_level=None)
     db.executescript("PRAGMA cache_size = 1; BEGIN; UPDATE results SET error = 7; CREATE TABLE t (x)")
-    for i in range(50):
+    for _ in range(50):
         db.execute("INSERT INTO t VALUES (zeroblob(50000))")
     os._exit(0)
 

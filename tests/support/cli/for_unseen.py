@@ -90,11 +90,11 @@ def check_table(work):
         assert row.startswith(f"  n = {n}, d = {d}: 2 n^2 d = {2 * n * n * d:.2g}, "), row
         seconds = statistics.median(float(r["exact_s"]) for r in rows if r["n"] == str(n))
         assert abs(float(row.split()[-2]) / seconds - 1) < 0.06, (row, seconds)
-    figure = [r for r in csv.DictReader(open(f"{work}/r/plots/cores.csv", newline=""))]
+    figure = list(csv.DictReader(open(f"{work}/r/plots/cores.csv", newline="")))
     names = {r["series"] for r in figure}
     assert "best rcond of svd (oracle)" in names and all(float(r["median"]) > 0 for r in figure), names
     assert not any(n.startswith("exact_rows") for n in names), names  # no F X B, so not above the best one
-    cut = [r for r in csv.DictReader(open(f"{work}/r/plots/cutoff.csv", newline=""))]
+    cut = list(csv.DictReader(open(f"{work}/r/plots/cutoff.csv", newline="")))
     assert any(r["series"].startswith("exact_rows") for r in cut) and not any(
         r["series"].startswith("exact_rows") and float(r["x"]) != 1 for r in cut
     )

@@ -1,7 +1,7 @@
 -- summary: block-coherence over coherence by partition, against k and against tau
 -- reference: On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX (Table 1)
 -- is: standard
--- needs: part
+-- needs: part look
 -- script: curves.gp
 -- title: block-coherence over coherence by {figure}; else k = {_k}, tau = {_tau}
 -- data: count x median p10 p90
@@ -26,7 +26,8 @@ point AS (
     WHERE clusters = k AND (SELECT count(DISTINCT tau) FROM row) > 1)
 SELECT figure, data.panel, partition_label AS series, count(*) AS count, x, median(y) AS median,
        quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, point.id)) AS median_low,
-       high(over_sources(y, point.id)) AS median_high, 'curve' AS _style, partition_id AS _look, partition_id AS _order,
+       high(over_sources(y, point.id)) AS median_high, 'curve' AS _style, look AS _look, partition_id AS _order,
        x_name AS _x_name, k AS _k, shown('%g', t) AS _tau
-FROM point JOIN part USING (part_id) JOIN data USING (data_id) JOIN usual
+FROM point JOIN part USING (part_id) JOIN data USING (data_id) JOIN look_partition AS l ON l.spec = partition
+JOIN usual
 WHERE y IS NOT NULL GROUP BY place, data_id, partition_id, x ORDER BY place, data_id, partition_id, x;

@@ -8,7 +8,7 @@
 -- ticks: x
 -- bars: median
 -- set: x_name landmarks m
--- set: y_name error / best core's - 1  (0.1: 10 % above)
+-- set: y_name error / best core's - 1  (0.1: 10 %)
 WITH sweep AS ( -- the best core is what they are compared with; the most rows are the best; single lies upon double
     SELECT sweep, option, look, min(place) AS first FROM core WHERE sweep IS NOT NULL AND option <> 'rows'
     GROUP BY sweep, option HAVING max(in_double) IS NULL),

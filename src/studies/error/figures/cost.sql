@@ -1,6 +1,6 @@
 -- summary: error against flops, or time where measured with --jobs 1, of a forward pass, a curve over m for each strategy
 -- reference: none: medians over heads and trials
--- needs: cell core
+-- needs: cell core drawn_variant
 -- script: curves.gp
 -- title: error against {figure}
 -- data: count x median p10 p90
@@ -27,7 +27,7 @@ point AS (
     SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, v.look,
            count(*) AS count, median(x) AS x, median(error) AS median, quantile(error, 0.1) AS p10,
            quantile(error, 0.9) AS p90, over_sources(error, paid.id) AS interval
-    FROM paid JOIN variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+    FROM paid JOIN drawn_variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
     UNION ALL
     SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || (SELECT constant FROM level), 'level', NULL, count(*), 1.0, median(baseline_mean),
            quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), over_sources(baseline_mean, id)

@@ -2,7 +2,7 @@
 -- reference: none: medians, and their 95 % intervals over sources, by order statistics
 -- place: 2
 -- is: standard
--- needs: cell core
+-- needs: cell core drawn_variant
 -- script: curves.gp
 -- title: {core_name}, median over heads and trials{_usual}
 -- data: count landmarks median _low _high
@@ -15,7 +15,7 @@ WITH line AS (
     SELECT core.place + 1 AS core, panel_id, variant_id + 1 AS series, landmarks, count, median, p10, p90,
            core.label AS core_name, brief, v.label AS series_name, over_sources AS interval, 'curve' AS style, v.look,
            variant_id AS line
-    FROM cell JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id
+    FROM cell JOIN core ON core.id = core_id JOIN drawn_variant AS v ON v.id = variant_id
     UNION ALL
     SELECT 0, panel_id, 0, landmarks, floor_count, floor_rank, floor_p10, floor_p90, NULL, NULL, 'best rank m', floor_over,
            'line', NULL, 1000000 FROM level

@@ -48,3 +48,5 @@ SELECT core.brief AS figure, point.label AS strategy, coalesce(panel.title, 'all
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id LEFT JOIN panel ON panel.id = of_panel
 ORDER BY core.place, rank, of_panel;
+
+SELECT label || ' is left out: ' || reason AS note FROM not_faced ORDER BY variant_id, reason;

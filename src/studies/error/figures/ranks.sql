@@ -1,6 +1,6 @@
 -- summary: strategies on an axis of mean ranks, with the critical difference
 -- reference: J. Demsar, Statistical comparisons of classifiers over multiple data sets, J. Mach. Learn. Res. 7, 2006
--- needs: standing variant
+-- needs: standing drawn_variant
 -- script: ranks.gp
 -- title: mean ranks by error, with {_stem}, {_title}
 -- data: rank _level _side _to _layer _ranked _difference _layers
@@ -24,7 +24,7 @@ SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned 
            CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END || ' sources, Friedman''s p = ' ||
            shown('%.2g', chi2_p) || CASE WHEN chi2_p > 0.05 THEN ': no difference shown' ELSE '' END) AS _panel,
        m.label AS _series, (
-           SELECT v.look FROM variant AS v JOIN key AS k ON k.number = setting_id
+           SELECT v.look FROM drawn_variant AS v JOIN key AS k ON k.number = setting_id
            WHERE v.strategy_id = r.strategy_id AND v.factors_id = k.factors_id
            ORDER BY v.pairing_id IS k.pairing_id DESC, leads DESC LIMIT 1) AS _look,
        CASE WHEN r.place <= (test.ranked + 1) / 2 THEN r.place - 1 ELSE test.ranked - r.place END AS _level,

@@ -1,7 +1,7 @@
 -- summary: each strategy's error over the baseline's against landmarks, with intervals over sources
 -- reference: none: geometric means, and Student's t intervals over sources
 -- place: 1
--- needs: ratio
+-- needs: ratio drawn_variant
 -- script: ratio.gp
 -- title: error / error of {_base} (less is better), with {_figure}
 -- data: panel series _of_head landmarks ratio _low _high
@@ -40,7 +40,7 @@ look AS MATERIALIZED ( -- the variant of each
     SELECT c.scope_id, c.strategy_id, v.look
     FROM (SELECT DISTINCT scope_id, strategy_id FROM point) AS c JOIN key ON key.number = c.scope_id
     JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id
-    JOIN variant AS v ON v.strategy_id = c.strategy_id AND v.factors_id = key.factors_id
+    JOIN drawn_variant AS v ON v.strategy_id = c.strategy_id AND v.factors_id = key.factors_id
     WHERE CASE WHEN one_set THEN leads ELSE v.pairing_id = key.pairing_id END)
 SELECT stem AS _figure, panel.title AS _panel, method.label AS _series, strategy_id AS _order, look AS _look,
        head_id IS NOT NULL AS _of_head, landmarks, ratio, coalesce(low, ratio) AS _low, coalesce(high, ratio) AS _high,

@@ -1,6 +1,6 @@
 -- summary: error of fits to exact rows of S against the number of rows
 -- reference: none: medians over heads and trials
--- needs: above
+-- needs: above drawn_variant
 -- script: curves.gp
 -- title: error against exact rows: {figure}
 -- data: count x median p10 p90
@@ -16,5 +16,5 @@ WITH fit AS ( -- without those that want more rows than there are
 SELECT sweep AS figure, panel.title AS panel, v.label AS series, count(*) AS count, x, median(y) AS median,
        quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, fit.id)) AS median_low,
        high(over_sources(y, fit.id)) AS median_high, 'curve' AS _style, v.look AS _look, variant_id AS _order
-FROM fit JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+FROM fit JOIN drawn_variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 GROUP BY sweep, panel_id, variant_id, x ORDER BY min(min(place)) OVER (PARTITION BY sweep), panel_id, variant_id, x;

@@ -2,7 +2,7 @@
 -- reference: none: the filter factors of P. C. Hansen, Rank-Deficient and Discrete Ill-Posed Problems, SIAM 1998
 -- is: of_one_m again
 -- prepare: spectrum
--- needs: variant
+-- needs: drawn_variant
 -- script: curves.gp
 -- title: singular values of A, and what is left of them by {figure}, m = {_m}, trial 0
 -- data: count x median p10 p90
@@ -22,6 +22,6 @@ SELECT core_name AS figure, panel_name AS panel, label || what AS series, count(
        median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
        low(over_sources(y, line.id)) AS median_low, high(over_sources(y, line.id)) AS median_high, style AS _style,
        v.look AS _look, line AS _order, :m AS _m
-FROM line JOIN look ON look.way = line / 2 JOIN variant AS v ON v.id = look.id
+FROM line JOIN look ON look.way = line / 2 JOIN drawn_variant AS v ON v.id = look.id
 WHERE abs(y) < 9e999 GROUP BY line.core, panel_name, line.line, number
 ORDER BY line.core, (SELECT min(rowid) FROM spectrum AS s WHERE s.panel_name = line.panel_name), line.line, number;

@@ -9,12 +9,12 @@
 -- word: oracle: of a core with several settings the best for each choice of landmarks is taken, by the errors that are
 --   compared
 -- word: below 0: rows of S are kept exactly
-WITH one AS (
+WITH per_level AS (
     SELECT entrant_id, level_id, list(above) AS above, list(unseen) AS unseen FROM entry GROUP BY entrant_id, level_id)
 SELECT s.name AS by, s.value, e.core, e.oracle, size(list(above)) AS choices, median(above) AS above,
        quantile(above, 0.1) AS p10, quantile(above, 0.9) AS p90, size(list(unseen)) AS unseen_choices,
        median(unseen) AS unseen, quantile(unseen, 0.1) AS unseen_p10, quantile(unseen, 0.9) AS unseen_p90
-FROM scope AS s JOIN one USING (level_id) JOIN entrant AS e ON e.id = entrant_id
+FROM scope AS s JOIN per_level USING (level_id) JOIN entrant AS e ON e.id = entrant_id
 WHERE e.part < 3 GROUP BY s.place, s.number, e.id HAVING count(above) > 0 ORDER BY s.place, s.number, e.id;
 
 SELECT e.label AS core, count(above) AS choices, coalesce(shown('%.1f', median(100 * above)), '-') AS median,

@@ -1,11 +1,11 @@
 -- summary: median error by problem, core, strategy and number of landmarks
 -- reference: none: medians over heads and trials
 -- place: 1
--- needs: cell pairs:strategy
+-- needs: cell_line
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- paragraph: In the tables:
 -- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare', corrected
---   for all that may have a star here (Holm). It takes 6 sources or more: each input of a file is one; where data are
+--   for all that may have a star here. It takes 6 sources or more: each input of a file is one; where data are
 --   drawn, each trial is one
 -- note: [ ]: 95 % interval of the median over sources, by order statistics of the sources' own medians over heads and
 --   trials. It takes 6 sources or more
@@ -29,24 +29,18 @@ WITH ranked AS (
     WINDOW peers AS (
         PARTITION BY panel_id, core_id, landmarks, v.factors_id, CASE WHEN kernel.one_set THEN NULL ELSE
             v.pairing_id END ORDER BY count = 0, median, variant_id)),
-line AS MATERIALIZED ( -- of the cells
-    SELECT k.panel_id, k.core_id, k.landmarks, v.id AS variant_id, same
-    FROM agreed AS g CROSS JOIN key AS k ON k.id = g.id JOIN component AS c ON c.kind = 'kernel' AND c.id = k.kernel_id
-    JOIN variant AS v ON v.strategy_id = k.strategy_id AND v.factors_id = k.factors_id
-        AND CASE WHEN c.one_set THEN v.leads ELSE v.pairing_id = k.pairing_id END
-    WHERE question = 'strategy'),
+line AS MATERIALIZED (SELECT * FROM cell_line WHERE question = 'strategy'),
 first AS MATERIALIZED ( -- against the next one
     SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id, CASE WHEN NOT max(apart) THEN
                ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) END AS e
-    FROM ranked AS r JOIN line USING (panel_id, core_id, landmarks, variant_id)
+    FROM ranked AS r JOIN line USING (panel_id, core_id, landmarks, variant_id, strategy_id)
     CROSS JOIN pair AS p ON p.question = 'strategy' AND p.a = r.strategy_id AND p.b = r.next_id AND p.same = line.same
     WHERE place = 1 AND median < next AND sources(over_sources) >= 6
     GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id),
-family AS (SELECT *, p(e) AS p, count(p(e)) OVER () AS tests FROM first),
-corrected AS (SELECT *, holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING) AS holm_p FROM family),
+family AS (SELECT *, count(p(e)) OVER () AS verdicts FROM first),
 leading AS (
-    SELECT panel_id, core_id, landmarks, variant_id FROM corrected
-    WHERE verdict(e, holm_p) = 'better' AND NOT EXISTS (SELECT 1 FROM unfinished)),
+    SELECT panel_id, core_id, landmarks, variant_id FROM family
+    WHERE verdict(e, verdicts) = 'better' AND NOT EXISTS (SELECT 1 FROM unfinished)),
 measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
     SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,

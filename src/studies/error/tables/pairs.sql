@@ -6,12 +6,12 @@
 --   with several settings (oracle) the best for each choice is taken, by the errors that are compared. Errors that are
 --   rounding noise are left out. With --format csv: the ratios too, also by m, by problem, and where m is a sixteenth
 --   of n or more.
-WITH one AS (
+WITH per_level AS (
     SELECT a_id, b_id, level_id, list(ratio) AS ratio, list(CASE WHEN ratio < 1 THEN 1 END) AS below
     FROM duel WHERE usual AND (SELECT count(*) FROM core) > 1 GROUP BY a_id, b_id, level_id)
 SELECT s.name AS by, s.value, a.core, b.core AS "over", size(list(ratio)) AS choices, median(ratio) AS ratio,
        quantile(ratio, 0.1) AS p10, quantile(ratio, 0.9) AS p90, 1.0 * size(list(below)) / size(list(ratio)) AS below
-FROM one JOIN scope AS s USING (level_id) JOIN entrant AS a ON a.id = a_id JOIN entrant AS b ON b.id = b_id
+FROM per_level JOIN scope AS s USING (level_id) JOIN entrant AS a ON a.id = a_id JOIN entrant AS b ON b.id = b_id
 GROUP BY s.place, s.number, a_id, b_id ORDER BY s.place, s.number, a_id, b_id;
 
 WITH share AS (

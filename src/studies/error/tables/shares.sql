@@ -8,7 +8,7 @@
 --   medians over heads and trials
 -- word: share: of the gap between the baseline (0) and the best strategy of each problem and m (1), ln(error) /
 --   ln(best's); below 0: worse than the baseline
--- note: -: no result: skipped, failed or not run; or no share: the best is less than 1 % below the baseline, or the
+-- note: -: no result: skipped, failed or not run; or not compared, see below; or no share: the best is less than 1 % below the baseline, or the
 --   strategy is further above it than the best is below it (-1)
 -- note: ~: rounding noise on both sides; behind a number: for some problems and m
 -- note: !: some are missing, or have the baseline only with another pairing
@@ -41,3 +41,5 @@ WHERE (SELECT count(DISTINCT variant_id) FROM line) > 1 ORDER BY core_id, varian
 SELECT 'Where a line names the pairing of the baseline, that was not run with the strategy''s: the ratio is the effect of '
        || 'strategy and pairing together, and there is no share.' AS remark
 FROM share WHERE panel_id IS NULL AND NOT fixed AND (count > 0 OR noise > 0) LIMIT 1;
+
+SELECT label || ' is not compared: ' || reason || '.' AS remark FROM not_faced ORDER BY variant_id, reason;

@@ -8,7 +8,7 @@ WHERE question = 'core' AND b = (SELECT id FROM core WHERE place = 0) AND a <> (
 
 CREATE TEMP TABLE by_core AS
 WITH refused AS (SELECT DISTINCT setting, core_id FROM core_contest WHERE apart),
-one AS (
+estimated AS (
     SELECT scope_id, setting, core_id, CASE WHEN each THEN source_id END AS of_source, CASE WHEN each THEN head_id END
                AS of_head,
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
@@ -21,7 +21,7 @@ lined AS (
 SELECT scope_id, core_id, landmarks, of_source AS source_id, of_head AS head_id, ratio(e) AS ratio, sources(e) AS sources,
        heads(e) AS heads, missing, CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
        CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high
-FROM one JOIN lined USING (setting) WHERE abs(center(e)) < 9e999;
+FROM estimated JOIN lined USING (setting) WHERE abs(center(e)) < 9e999;
 
 -- What a scope is called: its variant, and what else scopes differ in.
 CREATE TEMP TABLE core_scope AS
@@ -32,6 +32,4 @@ SELECT scope_id, v.label || CASE WHEN min(k.kernel_id) OVER () < max(k.kernel_id
        || coalesce(', ' || p.input, '') AS name
 FROM (SELECT DISTINCT scope AS scope_id FROM agreed WHERE question = 'core') JOIN key AS k ON k.number = scope_id JOIN run AS r ON r.id = k.id
 JOIN component AS p ON p.kind = 'problem' AND p.id = k.problem_id
-JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = k.kernel_id
-JOIN variant AS v ON v.strategy_id = k.strategy_id AND v.factors_id = k.factors_id
-    AND CASE WHEN kernel.one_set THEN v.leads ELSE v.pairing_id = k.pairing_id END;
+JOIN variant_of AS o ON o.line_id = k.line_id JOIN variant AS v ON v.id = variant_id;

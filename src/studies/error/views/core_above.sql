@@ -28,12 +28,12 @@ shared AS (
         AND b.landmarks = a.landmarks AND b.panel_id = a.panel_id AND b.variant_id = a.variant_id
         AND b.head_id = a.head_id AND b.count = a.count
     GROUP BY a.core_id, a.landmarks),
-one AS (
+per_core AS (
     SELECT core_id, landmarks, coalesce(count, 0) AS count, above, p10, p90, core_s,
            coalesce(shared = most AND choices = most, 0) AS complete
     FROM (SELECT DISTINCT core_id, landmarks FROM cell) LEFT JOIN measured USING (core_id, landmarks)
     LEFT JOIN fullest USING (landmarks) LEFT JOIN shared USING (core_id, landmarks))
-SELECT one.*, complete AND NOT oracle AND row_number() OVER rivals = 1
+SELECT per_core.*, complete AND NOT oracle AND row_number() OVER rivals = 1
        AND count(*) OVER (PARTITION BY landmarks, complete AND NOT oracle) > 1 AS nearest
-FROM one JOIN core ON core.id = core_id
+FROM per_core JOIN core ON core.id = core_id
 WINDOW rivals AS (PARTITION BY landmarks, complete AND NOT oracle ORDER BY above, place);

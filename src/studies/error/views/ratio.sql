@@ -15,14 +15,14 @@ CREATE TEMP TABLE ratio AS
 WITH refused AS (SELECT DISTINCT setting, strategy_id FROM contest WHERE apart),
 allowed AS (
     SELECT c.* FROM contest AS c LEFT JOIN refused AS r USING (setting, strategy_id) WHERE r.setting IS NULL),
-one AS (
+estimated AS (
     SELECT setting, strategy_id, CASE WHEN depth > 0 THEN stratum_id ELSE -1 END AS of_stratum,
            CASE WHEN depth > 1 THEN source_id END AS of_source, CASE WHEN depth > 1 THEN head_id END AS of_head,
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
            count(CASE WHEN depth < 2 AND (x IS NULL) <> (y IS NULL) THEN 1 END) AS missing
     FROM allowed JOIN (SELECT 0 AS depth UNION ALL SELECT 1 UNION ALL SELECT 2)
     GROUP BY setting, strategy_id, depth, of_stratum, of_source, of_head),
-placed AS (SELECT s.scope_id, s.landmarks, one.* FROM one JOIN setting AS s ON s.setting_id = setting),
+placed AS (SELECT s.scope_id, s.landmarks, estimated.* FROM estimated JOIN setting AS s ON s.setting_id = setting),
 several AS (
     SELECT scope_id FROM placed WHERE of_stratum >= 0 AND heads(e) > 0
     GROUP BY scope_id HAVING count(DISTINCT of_stratum) > 1)

@@ -8,8 +8,10 @@
 -- known where there is a gap, of 1 % or more, and where the variant is not further above the baseline than the best is
 -- below it (-1).
 --
--- baseline_of: the baseline of each cell; faced: the pairs of rows that they are compared by.
--- needs: cell
+-- baseline_of: the baseline of each cell, and the question whose pairs are of the two; opposed, met: these pairs;
+-- refused: of a setting and a variant, where only one of the two has looked at rows of S that both are judged on; faced:
+-- the others.
+-- needs: cell_line pairs:strategy,pairing
 CREATE TEMP TABLE baseline_of AS
 WITH rival AS (
     SELECT * FROM variant WHERE strategy =
@@ -21,16 +23,44 @@ against AS (
     JOIN cell AS b ON b.panel_id = c.panel_id AND b.core_id = c.core_id AND b.landmarks = c.landmarks
         AND b.variant_id = r.id
     JOIN panel ON panel.id = c.panel_id JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id)
-SELECT * FROM (SELECT *, row_number() OVER (
+SELECT *, CASE WHEN fixed THEN 'strategy' ELSE 'strategy, any pairing' END AS question
+FROM (SELECT *, row_number() OVER (
     PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM against)
 WHERE place = 1;
 
+CREATE UNIQUE INDEX baselines ON baseline_of (panel_id, core_id, landmarks, variant_id);
+
+CREATE TEMP TABLE opposed ( -- each line of a cell, and what it is paired with
+    panel_id INTEGER, core_id INTEGER, landmarks INTEGER, variant_id INTEGER, same INTEGER, question TEXT,
+    fixed INTEGER, a INTEGER, a_pairing INTEGER, b INTEGER, b_pairing INTEGER,
+    PRIMARY KEY (panel_id, core_id, landmarks, variant_id, same)) WITHOUT ROWID;
+INSERT INTO opposed
+SELECT l.panel_id, l.core_id, l.landmarks, l.variant_id, l.same, l.question, n.fixed, v.strategy_id, v.pairing_id,
+       base.strategy_id, base.pairing_id
+FROM cell_line AS l CROSS JOIN baseline_of AS n ON n.panel_id = l.panel_id AND n.core_id = l.core_id
+    AND n.landmarks = l.landmarks AND n.variant_id = l.variant_id AND n.question = l.question
+JOIN variant AS v ON v.id = n.variant_id JOIN variant AS base ON base.id = n.base_id;
+
+CREATE TEMP VIEW met AS -- a pair's values have no affinity: + leaves none to what its index is asked by
+SELECT o.panel_id, o.core_id, o.landmarks, o.variant_id, o.fixed, p.*
+FROM opposed AS o CROSS JOIN pair AS p ON p.question = o.question AND p.same = o.same AND p.a = +o.a AND p.b = +o.b
+WHERE fixed OR ((SELECT pairing_id FROM key WHERE id = p.a_id) = a_pairing
+                AND (SELECT pairing_id FROM key WHERE id = p.b_id) = b_pairing);
+
+CREATE TEMP TABLE refused AS SELECT DISTINCT question, setting, variant_id FROM met WHERE apart;
+
+CREATE TEMP TABLE subspace (id INTEGER PRIMARY KEY, x REAL, noise INTEGER);
+INSERT INTO subspace SELECT id, subspace, subspace <= subspace_noise FROM member ORDER BY id;
+
 CREATE TEMP VIEW faced AS
-SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, fixed, m.*,
-       CASE WHEN m.noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,
-       CASE WHEN m.sub_noise THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END AS sub_ratio
-FROM baseline_of AS n JOIN met AS m ON m.panel_id = n.panel_id AND m.core_id = n.core_id AND m.landmarks = n.landmarks
-    AND m.a_id = n.variant_id AND m.b_id = n.base_id;
+WITH compared AS (
+    SELECT m.*, m.x <= noise_x AND y <= noise_y AS noise, a.x AS sub_x, b.x AS sub_y, a.noise AND b.noise AS sub_noise
+    FROM met AS m CROSS JOIN subspace AS a ON a.id = a_id CROSS JOIN subspace AS b ON b.id = b_id
+    LEFT JOIN refused AS r ON r.question = m.question AND r.setting = m.setting AND r.variant_id = m.variant_id
+    WHERE r.setting IS NULL)
+SELECT *, CASE WHEN noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,
+       CASE WHEN sub_noise THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END AS sub_ratio
+FROM compared;
 
 CREATE TEMP TABLE versus AS
 WITH compared AS (
@@ -40,12 +70,25 @@ WITH compared AS (
     FROM faced GROUP BY panel_id, core_id, landmarks, variant_id)
 SELECT c.panel_id, c.core_id, c.variant_id, c.landmarks, base_id, coalesce(fixed, 0) AS fixed,
        coalesce(r.count, 0) AS count, coalesce(r.noise, 0) AS noise, c.median AS error, ratio,
-       CASE WHEN fixed AND ratio IS NOT NULL THEN min(ratio) OVER peers END AS best, coalesce(sub_count, 0) AS sub_count,
+       CASE WHEN fixed AND ratio IS NOT NULL THEN min(ratio) OVER peers END AS best,
+       coalesce(sub_count, 0) AS sub_count,
        coalesce(sub_noise, 0) AS sub_noise, c.subspace, sub_ratio,
        CASE WHEN fixed AND sub_ratio IS NOT NULL THEN min(sub_ratio) OVER peers END AS sub_best, c.select_s
 FROM cell AS c LEFT JOIN baseline_of USING (panel_id, core_id, landmarks, variant_id)
 LEFT JOIN compared AS r USING (panel_id, core_id, landmarks, variant_id)
 WINDOW peers AS (PARTITION BY c.panel_id, c.core_id, c.landmarks, base_id, fixed);
+
+CREATE TEMP VIEW not_faced AS -- why a variant with results is not compared, somewhere
+SELECT variant_id, label, 'it or the baseline, but not both, has looked at rows of S that both are judged on' AS reason
+FROM (SELECT DISTINCT variant_id FROM refused) JOIN variant ON id = variant_id
+UNION
+SELECT s.variant_id, v.label, 'its rows and the baseline''s are of different builds'
+FROM versus AS s JOIN cell AS c USING (panel_id, core_id, landmarks, variant_id)
+JOIN cell AS b ON b.panel_id = s.panel_id AND b.core_id = s.core_id AND b.landmarks = s.landmarks
+    AND b.variant_id = base_id
+JOIN variant AS v ON v.id = s.variant_id
+WHERE s.count + s.noise = 0 AND c.count > 0 AND b.count > 0 AND s.variant_id NOT IN (SELECT variant_id FROM refused)
+    AND (SELECT count(DISTINCT build) > 1 FROM agreed WHERE question = 'strategy');
 
 CREATE TEMP VIEW share AS
 WITH pooled AS (

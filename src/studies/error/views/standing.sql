@@ -10,25 +10,26 @@ SELECT setting_id, scope_id, landmarks, stratum_id, source_id, value AS strategy
 FROM side JOIN setting ON setting_id = setting WHERE question = 'strategy' GROUP BY setting_id, value, source_id;
 
 CREATE TEMP TABLE standing AS
-WITH one AS (
+WITH per_stratum AS (
     SELECT setting_id, scope_id, landmarks, -1 AS stratum_id FROM result_in GROUP BY setting_id
     HAVING min(stratum_id) < max(stratum_id) AND min(strategy_id) < max(strategy_id)
     UNION ALL
     SELECT setting_id, scope_id, landmarks, stratum_id FROM result_in GROUP BY setting_id, stratum_id
     HAVING min(strategy_id) < max(strategy_id))
-SELECT row_number() OVER (ORDER BY setting_id, stratum_id) AS id, one.* FROM one;
+SELECT row_number() OVER (ORDER BY setting_id, stratum_id) AS id, per_stratum.* FROM per_stratum;
 
 CREATE TEMP TABLE entered AS -- the sources of a standing by strategy
 SELECT s.id AS standing_id, strategy_id, source_id, ok
 FROM standing AS s JOIN result_in AS e ON e.setting_id = s.setting_id AND s.stratum_id IN (-1, e.stratum_id);
 
 CREATE TEMP TABLE contender AS
-WITH one AS (
+WITH per_strategy AS (
     SELECT standing_id, strategy_id, planned, planned - count(CASE WHEN ok THEN 1 END) AS missing
     FROM entered JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY 1) USING (standing_id)
     GROUP BY standing_id, strategy_id),
 led AS (
-    SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id FROM one),
+    SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id
+    FROM per_strategy),
 judged AS (
     SELECT led.*, refusal
     FROM led JOIN standing AS s ON s.id = standing_id
@@ -37,7 +38,7 @@ SELECT *, missing < planned AND refusal IS NULL AS ranked FROM judged;
 CREATE UNIQUE INDEX contenders ON contender (standing_id, strategy_id);
 
 CREATE TEMP TABLE bout AS
-WITH one AS (
+WITH per_pair AS (
     SELECT a.standing_id, a.strategy_id AS a_id, b.strategy_id AS b_id, max(f.refusal) AS refusal,
            count(CASE WHEN sign < 0 AND f.refusal IS NULL THEN 1 END) AS below,
            count(CASE WHEN sign > 0 AND f.refusal IS NULL THEN 1 END) AS above,
@@ -48,7 +49,7 @@ WITH one AS (
     LEFT JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
         AND s.stratum_id IN (-1, m.stratum_id)
     GROUP BY a.standing_id, a.strategy_id, b.strategy_id),
-tested AS (SELECT *, sign_p(below, above, equal) AS sign_p FROM one),
+tested AS (SELECT *, sign_p(below, above, equal) AS sign_p FROM per_pair),
 family AS ( -- each pair stands there twice, and is one test
     SELECT standing_id, a_id, b_id, sign_p, count(sign_p) OVER (PARTITION BY standing_id) AS tests
     FROM tested WHERE a_id < b_id),
@@ -60,7 +61,7 @@ SELECT t.*, holm_p FROM tested AS t LEFT JOIN corrected AS c ON c.standing_id = 
     AND c.b_id = max(t.a_id, t.b_id);
 
 CREATE TEMP TABLE placed AS -- ranks in the sources in which all meet
-WITH one AS (
+WITH per_source AS (
     SELECT a.standing_id, m.source_id, a.strategy_id, count(*) AS met,
            2 * count(CASE WHEN sign > 0 THEN 1 END) + count(CASE WHEN sign = 0 THEN 1 END) AS score
     FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
@@ -71,11 +72,11 @@ WITH one AS (
     WHERE a.ranked AND b.ranked AND f.refusal IS NULL GROUP BY a.standing_id, m.source_id, a.strategy_id),
 size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
 whole AS (
-    SELECT standing_id, source_id FROM one JOIN size USING (standing_id) WHERE met = ranked - 1
+    SELECT standing_id, source_id FROM per_source JOIN size USING (standing_id) WHERE met = ranked - 1
     GROUP BY standing_id, source_id HAVING count(*) = max(ranked))
 SELECT standing_id, source_id, strategy_id, rank() OVER (PARTITION BY standing_id, source_id ORDER BY score) +
        0.5 * (count(*) OVER (PARTITION BY standing_id, source_id, score) - 1) AS rank
-FROM one JOIN whole USING (standing_id, source_id);
+FROM per_source JOIN whole USING (standing_id, source_id);
 
 CREATE TEMP TABLE missed AS -- the sources that are left out
 SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
@@ -83,7 +84,7 @@ FROM (SELECT standing_id, source_id FROM entered EXCEPT SELECT standing_id, sour
 JOIN source ON source.id = source_id JOIN stratum ON stratum.id = stratum_id;
 
 CREATE TEMP TABLE test AS
-WITH one AS (
+WITH per_standing AS (
     SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked, max(planned) AS planned
     FROM contender GROUP BY standing_id),
 known AS (
@@ -95,12 +96,14 @@ named AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY source_id DESC) AS place,
            group_concat(source, ' | ') OVER (PARTITION BY standing_id ORDER BY source_id) AS left_out
     FROM missed)
-SELECT one.*, coalesce(sources, 0) AS sources, chi2, chi2_p, f, f_p, w, nemenyi(sources, ranked) AS critical_difference,
+SELECT per_standing.*, coalesce(sources, 0) AS sources, chi2, chi2_p, f, f_p, w,
+       nemenyi(sources, ranked) AS critical_difference,
        coalesce(left_out, '') AS left_out,
        CASE WHEN ranked = 0 THEN 'no method has a result' WHEN ranked = 1 THEN 'only one method has a result'
             WHEN sources IS NULL THEN 'in no source all methods have a result' WHEN chi2 IS NULL THEN
             sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END || ', fewer than 6' END AS untested
-FROM one LEFT JOIN known USING (standing_id) LEFT JOIN named ON named.standing_id = one.standing_id AND place = 1;
+FROM per_standing LEFT JOIN known USING (standing_id)
+LEFT JOIN named ON named.standing_id = per_standing.standing_id AND place = 1;
 
 CREATE TEMP TABLE ranked AS -- by place
 SELECT standing_id, strategy_id, rank, row_number() OVER (PARTITION BY standing_id ORDER BY rank, strategy_id) AS place
@@ -108,7 +111,7 @@ FROM (SELECT standing_id, strategy_id, mean(rank) AS rank FROM placed GROUP BY s
 CREATE UNIQUE INDEX places ON ranked (standing_id, place);
 
 CREATE TEMP TABLE equals AS -- the groups, from one place to another
-WITH one AS (
+WITH per_first AS (
     SELECT a.standing_id, a.place AS first, max(b.place) AS last
     FROM ranked AS a JOIN test AS t USING (standing_id) JOIN ranked AS b ON b.standing_id = a.standing_id
         AND b.place >= a.place AND b.rank - a.rank <= critical_difference
@@ -116,19 +119,19 @@ WITH one AS (
 grown AS (
     SELECT *, coalesce(max(last) OVER (PARTITION BY standing_id ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND
                1 PRECEDING), 0) AS before
-    FROM one)
+    FROM per_first)
 SELECT standing_id, first, last, row_number() OVER (PARTITION BY standing_id ORDER BY first) - 1 AS number
 FROM grown WHERE last > before;
 
 CREATE TEMP TABLE ranking AS
-WITH one AS (
+WITH per_strategy AS (
     SELECT r.*, min(number) AS low, max(number) AS high
     FROM ranked AS r LEFT JOIN equals AS e ON e.standing_id = r.standing_id AND place BETWEEN first AND last
     GROUP BY r.standing_id, r.strategy_id),
 lettered AS (
     SELECT *, CASE WHEN low < 26 THEN char(97 + low) ELSE char(96 + low / 26, 97 + low % 26) END AS a,
            CASE WHEN high < 26 THEN char(97 + high) ELSE char(96 + high / 26, 97 + high % 26) END AS b
-    FROM one)
+    FROM per_strategy)
 SELECT standing_id, strategy_id, rank, place, CASE WHEN low IS NULL THEN '' WHEN low = high THEN a
            WHEN high = low + 1 AND high < 26 THEN a || b ELSE a || '-' || b END AS groups
 FROM lettered;

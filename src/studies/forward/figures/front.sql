@@ -10,7 +10,8 @@
 -- set: x_name milliseconds of a pass over all heads (amortized_s)
 -- set: y_name relative error of the outputs
 WITH shown AS ( -- an exact one is a line upright
-    SELECT cell.*, exact, label, number, 1e3 * amortized_s AS x, CASE WHEN exact THEN 1.0 ELSE output_error END AS y
+    SELECT cell.*, exact, label, number, look_of_curve, 1e3 * amortized_s AS x,
+           CASE WHEN exact THEN 1.0 ELSE output_error END AS y
     FROM cell JOIN curve USING (attention_id)
     WHERE EXISTS (SELECT 1 FROM cell AS o JOIN curve USING (attention_id) WHERE o.family_id = cell.family_id
                       AND o.n = cell.n AND NOT exact AND o.output_error IS NOT NULL)),
@@ -18,7 +19,7 @@ point AS (
     SELECT threads, team, family_id, n, layers, number, label, landmarks AS place, count(*) AS count, median(x) AS x,
            median(y) AS y, CASE WHEN NOT exact THEN min(low(over_sources)) END AS low,
            CASE WHEN NOT exact THEN max(high(over_sources)) END AS high, max(sources) AS sources,
-           CASE WHEN exact THEN 'upright' ELSE 'curve' END AS style, number AS look
+           CASE WHEN exact THEN 'upright' ELSE 'curve' END AS style, look_of_curve AS look
     FROM shown WHERE y < 9e999 GROUP BY threads, family_id, n, number, landmarks
     UNION ALL
     SELECT threads, team, family_id, n, layers, 1000000, 'on the front', attention_id, 1, x, y, NULL, NULL, sources,

@@ -35,7 +35,7 @@ SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3
                      ELSE shown('%.3g', peak_bytes / 1e3) || ' kB' END, '-') AS peak,
        CASE WHEN output_error >= baseline_mean THEN '(' || shown('%.2g', output_error) || ')'
             ELSE output_error END AS error,
-       CASE WHEN line.cell_id IS NOT NULL THEN CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END END AS "on the front",
+       CASE WHEN amortized_s IS NOT NULL THEN CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END END AS "on the front",
        'x ' || exact.label AS _across, times AS _cell
 FROM line LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = line.cell_id AND exact_id = exact.attention_id

@@ -41,9 +41,9 @@ WHERE kind = 'attention' AND exact AND id IN (SELECT attention_id FROM key);
 
 -- What would be cells, had the attention not refused these layers.
 CREATE TEMP TABLE refused AS
-SELECT coalesce((SELECT min(family_id) FROM cell WHERE cell.layers = one.layers), 1e9) AS family_id, layers, threads, n,
+SELECT coalesce((SELECT min(family_id) FROM cell WHERE cell.layers = laid.layers), 1e9) AS family_id, layers, threads, n,
        attention_id, attention_label, reason
-FROM laid_out AS one
-WHERE status = 'skipped' AND NOT EXISTS (SELECT 1 FROM cell WHERE cell.layers = one.layers AND
-      cell.threads = one.threads AND cell.n = one.n AND cell.attention_id = one.attention_id)
+FROM laid_out AS laid
+WHERE status = 'skipped' AND NOT EXISTS (SELECT 1 FROM cell WHERE cell.layers = laid.layers AND
+      cell.threads = laid.threads AND cell.n = laid.n AND cell.attention_id = laid.attention_id)
 GROUP BY layers, threads, n, attention_id, attention_label, reason;

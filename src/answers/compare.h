@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* compare.h - methods against a baseline, with intervals and verdicts: contrasts, estimated by stratum and over strata,
+ * with intervals and verdicts that hold together for all that is compared together. */
+#ifndef NB_COMPARE_H
+#define NB_COMPARE_H
+
+#include "answers/contrast.h"
+#include "rows/grid.h"
+#include "statistics/verdict.h"
+
+enum {
+    NB_OVER_STRATA = -1, /* the stratum of what is over all */
+    NB_BOOTSTRAPS = 2000 /* resamples */
+};
+
+typedef struct {
+    nb_contrast_terms contrast;
+    double confidence; /* 0.95 */
+    double margin;     /* on the scale of the contrast, > 0: what is smaller is the same */
+    int resamples;
+    long long seed;
+    const char *by_hand; /* options that chose rows, or what is pooled, not the experiment: "--where"; NULL: none */
+} nb_compare_terms;
+
+typedef struct {
+    const nb_contrasts *contrasts; /* those of the comparison */
+    const nb_contrast *contrast;
+    int stratum;
+    const nb_pair_counts *pairs;
+    int trials;           /* in which all sources have a pair */
+    int drawn_trials;     /* likewise, of what is drawn, see nb_drawn_trials */
+    nb_estimate estimate; /* of the log ratio or the difference, by itself */
+    int family;           /* verdicts that hold together: all of the comparison in the stratum, or over strata */
+    nb_interval joint;    /* the estimate's, such that those of the family hold together; it decides */
+    nb_verdict verdict;   /* better: less of the metric, or more of one whose column says so; exact: all rows are,
+                                     where the metric's column tells */
+    double more;          /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
+    const char *why;      /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
+    const char *conflict; /* of one model: where its heads surely differ in sign, see nb_find_head_conflict; or NULL */
+    const char *change;   /* over all, where a column is pooled: at which of its values the means' intervals lie on both
+                           sides of none, "0.5 at landmarks = 8, 2 at landmarks = 64"; or NULL */
+    const char *far_trial; /* where a trial is far from the others by more than the margin, "0.62 in trial 4, where the
+                              median of 10 trials is 1.02", the farthest one; or NULL */
+} nb_compared;
+
+typedef struct nb_comparison {
+    int count; /* by setting, baseline and value; of each first what is over strata, then the strata that it has */
+    nb_compared *items;
+    const nb_contrasts *contrasts;
+    nb_relation *relation;
+    const nb_compare_terms *terms;
+    const struct nb_comparison *beside; /* the same methods by a measure of error; NULL: none */
+} nb_comparison;
+
+/* *baseline <- the code of the wanted one among the values of a column: of none, or one that they lack, the first. By a
+ * metric that tells which rows are exact, the first that has others stands for one that has no others. */
+nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
+                              const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx);
+
+/* `terms` must outlive the comparison. */
+nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
+
+/* Compares by terms that may leave open
+ *   the metric (NULL): the study's usual one or, where no row has that, the one beside it; where rows have both,
+ *     methods are compared by each of them
+ *   the baseline (-1): found by nb_compare_baseline, from `usual`, for each metric. */
+nb_status nb_compare_openly(nb_relation *relation, const nb_compare_terms *terms, const char *usual,
+                            nb_comparison *comparison, nb_ctx *ctx);
+
+/* The study's methods so compared, against the relation's baseline; `pool` as nb_contrast_terms. Of nothing where the
+ * study has no methods to compare, or the rows fewer than two. */
+nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *comparison,
+                           nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* contrast.c - see contrast.h; the pairs of a value and a baseline are read, and united by setting. */
+#include "answers/contrast.h"
+
+#include "base/builder.h"
+#include "base/text.h"
+#include "rows/columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double real_at(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
+}
+
+typedef struct {
+    int value, setting; /* their numbers */
+    bool apart;         /* one alone has looked at rows that both are judged on */
+    nb_row_pair pair;
+} paired_rows;
+
+typedef struct {
+    nb_relation *relation;
+    const nb_contrast_terms *terms;
+    nb_pair_question question;
+    const char *grouped; /* the column of pairs that a setting is known by: setting, or scope where one is pooled */
+    nb_contrasts *out;
+    int *known_by; /* by setting, ascending */
+    nb_grid rows;  /* by value, how many it has */
+    int room, pair_room;
+    paired_rows *pairs;
+    int *unpaired, *unmet;
+    nb_ctx *ctx;
+} maker;
+
+static nb_status check_columns(maker *m)
+{
+    const nb_column *columns = m->relation->study->columns;
+    nb_pair_question *q = &m->question;
+    q->by = nb_column_find(columns, m->terms->by);
+    NB_REQUIRE(m->ctx, q->by && nb_is_of_method(q->by), NB_EINVAL,
+               "rows cannot be compared by '%s': it is not part of a method", m->terms->by);
+    q->pool = m->terms->pool ? nb_column_find(columns, m->terms->pool) : NULL;
+    NB_REQUIRE(m->ctx, !m->terms->pool || (q->pool && nb_is_of_method(q->pool)), NB_EINVAL,
+               "'%s' cannot be pooled: heads and trials are averaged by themselves", m->terms->pool);
+    q->metric = m->out->metric = nb_column_find(columns, m->terms->metric);
+    NB_REQUIRE(m->ctx, q->metric && q->metric->type == NB_COLUMN_REAL, NB_EINVAL, "'%s' is not a measured column",
+               m->terms->metric);
+    q->confounded = m->terms->confounded;
+    q->where = m->terms->where;
+    return NB_OK;
+}
+
+/* Names what a setting is: without what is pooled. */
+static nb_status name_settings(maker *m)
+{
+    const char **names;
+    bool pooled = m->terms->pool && !m->terms->apart;
+    int count = 0, all = 0;
+    while (m->question.setting[all]) all++;
+    NB_NEED(names, nb_alloc(m->ctx, (size_t)all + 1, sizeof *names));
+    for (int i = 0; i < all; i++)
+        if (!pooled || strcmp(m->question.setting[i], m->terms->pool) != 0) names[count++] = m->question.setting[i];
+    m->out->setting_columns = names;
+    m->grouped = pooled ? "scope" : "setting";
+    return NB_OK;
+}
+
+/* Behind the cells of a value or setting: what it is known by among pairs, the id of its first row, and the setting of
+ * that. */
+enum { KNOWN_BY, FIRST_ID, FIRST_SETTING };
+
+/* Asks for the values in these columns, each with its label, of the first row of each value or setting. */
+static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_grid *answer)
+{
+    nb_string list = NB_NO_TEXT;
+    const char *sql;
+    for (; *columns; columns++) {
+        const nb_column *c = nb_column_find(m->relation->study->columns, *columns);
+        const char *value = NB_INPUT_SQL("run"), *label = "coalesce(" NB_INPUT_SQL("run") ", '-')";
+        if (c) NB_NEED(value, nb_format(m->ctx, "run.%s", c->name));
+        if (c) NB_TRY(m->ctx, nb_label_sql(c, &label, m->ctx));
+        NB_TRY(m->ctx, nb_append(&list, m->ctx, "%s, %s, ", value, label));
+    }
+    NB_NEED(sql,
+            nb_format(m->ctx,
+                      "SELECT %sfirst.%s, first.id, first.%s FROM (SELECT value, setting, scope, id, min(number) AS "
+                      "number FROM agreed WHERE question = :question GROUP BY %s) AS first CROSS JOIN run ON run.id "
+                      "= first.id ORDER BY first.number",
+                      list.text, of, m->grouped, of));
+    return nb_relation_ask(m->relation, sql, answer, m->ctx);
+}
+
+static nb_status find_settings(maker *m)
+{
+    nb_grid *settings = &m->out->settings;
+    NB_TRY(m->ctx, ask_cells(m, m->out->setting_columns, m->grouped, settings));
+    NB_NEED(m->known_by, nb_alloc(m->ctx, (size_t)settings->count + 1, sizeof *m->known_by));
+    for (int i = 0; i < settings->count; i++)
+        m->known_by[i] = (int)nb_grid_at(settings, i, settings->columns - 3 + KNOWN_BY)->integer;
+    return NB_OK;
+}
+
+/* Checks that a method has one row where one is wanted: with columns confounded it may have several. */
+static nb_status check_single(const maker *m)
+{
+    nb_string list = NB_NO_TEXT;
+    nb_grid several;
+    for (const char *const *c = m->terms->confounded; c && *c; c++)
+        NB_TRY(m->ctx, nb_append_item(&list, ", ", m->ctx, "%s", *c));
+    if (!*list.text) return NB_OK;
+    NB_TRY(m->ctx, nb_relation_ask(m->relation,
+                                   "SELECT 1 FROM side WHERE question = :question GROUP BY same, trial, value HAVING "
+                                   "count(*) > 1 LIMIT 1",
+                                   &several, m->ctx));
+    NB_REQUIRE(m->ctx, several.count == 0, NB_EINVAL,
+               "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
+               m->terms->by, list.text);
+    return NB_OK;
+}
+
+static const nb_cell *value_cell(const maker *m, int value, int what)
+{
+    return nb_grid_at(&m->out->values, value, NB_OF_COLUMN + what);
+}
+
+/* The number of rows that each value has in pairs, or would have. */
+static nb_status count_rows(maker *m)
+{
+    return nb_relation_ask(
+        m->relation,
+        "WITH counted AS (SELECT value, count(*) AS rows FROM side WHERE question = :question GROUP "
+        "BY value) SELECT rows FROM (SELECT value, min(number) AS first FROM agreed WHERE question = "
+        ":question GROUP BY value) JOIN counted USING (value) ORDER BY first",
+        &m->rows, m->ctx);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* Returns the number of the setting that is known by this. */
+static int find_setting(const maker *m, int known_by)
+{
+    const int *found =
+        bsearch(&known_by, m->known_by, (size_t)m->out->settings.count, sizeof known_by, compare_numbers);
+    return (int)(found - m->known_by);
+}
+
+/* Reads a pair, and checks that it has a ratio where one is wanted. */
+static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
+{
+    enum {
+        VALUE,
+        SETTING,
+        APART,
+        STRATUM,
+        SOURCE,
+        HEAD,
+        TRIAL,
+        SAME,
+        DRAWS,
+        SKIPPED_X,
+        SKIPPED_Y,
+        EXACT_X,
+        EXACT_Y,
+        DISTURBED,
+        X
+    };
+    enum { Y = X + 1, NOISE_X, NOISE_Y, SE_X, SE_Y };
+    *p = (paired_rows){sqlite3_column_int(s, VALUE),
+                       find_setting(m, sqlite3_column_int(s, SETTING)),
+                       sqlite3_column_int(s, APART),
+                       {.stratum = sqlite3_column_int(s, STRATUM),
+                        .source = sqlite3_column_int(s, SOURCE),
+                        .head = sqlite3_column_int(s, HEAD),
+                        .trial = sqlite3_column_int(s, TRIAL),
+                        .same = sqlite3_column_int(s, SAME),
+                        .shares = sqlite3_column_int(s, DRAWS),
+                        .skipped_x = sqlite3_column_int(s, SKIPPED_X),
+                        .skipped_y = sqlite3_column_int(s, SKIPPED_Y),
+                        .exact_x = sqlite3_column_int(s, EXACT_X),
+                        .exact_y = sqlite3_column_int(s, EXACT_Y),
+                        .disturbed = sqlite3_column_int(s, DISTURBED),
+                        .x = real_at(s, X),
+                        .y = real_at(s, Y),
+                        .noise_x = real_at(s, NOISE_X),
+                        .noise_y = real_at(s, NOISE_Y),
+                        .se_x = real_at(s, SE_X),
+                        .se_y = real_at(s, SE_Y)}};
+    double least = fmin(p->pair.x, p->pair.y);
+    NB_REQUIRE(m->ctx, m->terms->difference || isnan(p->pair.x) || isnan(p->pair.y) || least >= 0, NB_EINVAL,
+               "%s has values below 0, such as %.3g: these have no ratio, only a difference", m->out->metric->name,
+               least);
+    return NB_OK;
+}
+
+static int compare_places(const void *p, const void *q)
+{
+    const paired_rows *x = p, *y = q;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return (x->setting > y->setting) - (x->setting < y->setting);
+}
+
+/* The pairs with a baseline of the values from `first` on, by value and setting. */
+static nb_status read_pairs(maker *m, int baseline, int first, int *count)
+{
+    const char *sql;
+    sqlite3_stmt *s;
+    NB_NEED(sql,
+            nb_format(m->ctx,
+                      "WITH code AS MATERIALIZED (SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS code "
+                      "FROM agreed WHERE question = :question GROUP BY value) "
+                      "SELECT code, %s, apart, stratum_id, source_id, head_id, trial, same, draws, skipped_x, "
+                      "skipped_y, exact_x, exact_y, disturbed, x, y, noise_x, noise_y, se_x, se_y FROM pair "
+                      "JOIN code ON value = a "
+                      "WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline",
+                      m->grouped));
+    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, NULL, &s, m->ctx));
+    nb_cell_bind(s, sqlite3_bind_parameter_index(s, ":b"), value_cell(m, baseline, KNOWN_BY));
+    sqlite3_bind_int(s, sqlite3_bind_parameter_index(s, ":first"), first);
+    sqlite3_bind_int(s, sqlite3_bind_parameter_index(s, ":baseline"), baseline);
+    for (*count = 0;; ++*count) {
+        bool there;
+        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &there));
+        if (!there) break;
+        NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
+        NB_TRY(m->ctx, read_pair(m, s, &m->pairs[*count]));
+    }
+    if (*count > 0) qsort(m->pairs, (size_t)*count, sizeof *m->pairs, compare_places);
+    return NB_OK;
+}
+
+/* Unites pairs first ... end - 1, which are of one setting. */
+static nb_status unite(const maker *m, nb_paired *out, int first, int end)
+{
+    const nb_pair_terms terms = {m->terms->difference, m->out->metric->more, m->terms->failures};
+    nb_row_pair *pairs;
+    NB_NEED(pairs, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *pairs));
+    for (int i = first; i < end; i++) pairs[i - first] = m->pairs[i].pair;
+    return nb_pairs_unite(end - first, pairs, m->out->strata.count, &terms, out, m->ctx);
+}
+
+static bool one_has_seen(const maker *m, int first, int end)
+{
+    bool any = false;
+    for (int i = first; i < end; i++) any = any || m->pairs[i].apart;
+    return any && !nb_text_among(NB_ROWS_SEEN, m->terms->confounded);
+}
+
+/* Pairs first ... end - 1 are its own. */
+static nb_status add_contrast(maker *m, int baseline, int value, int setting, int first, int end, nb_contrast **added)
+{
+    NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
+    nb_contrast *c = *added = &m->out->items[m->out->count++];
+    *c = (nb_contrast){.baseline = baseline, .value = value, .setting = setting};
+    return unite(m, &c->of, first, end);
+}
+
+/* Adds contrasts of pairs first ... end - 1, which are of one value. */
+static nb_status add_contrasts(maker *m, int baseline, int value, int first, int end)
+{
+    nb_contrast *c;
+    for (int i = first, next; i < end; i = next) {
+        for (next = i; next < end && m->pairs[next].setting == m->pairs[i].setting; next++) continue;
+        NB_TRY(m->ctx, add_contrast(m, baseline, value, m->pairs[i].setting, i, next, &c));
+        if (!one_has_seen(m, i, next)) continue;
+        c->of.unit_count = 0;
+        NB_NEED(c->refusal,
+                nb_format(m->ctx,
+                          "the method or the baseline, but not both, has looked at rows of S that both are judged "
+                          "on: compare %s, or add --confounded %s",
+                          m->out->metric->unseen, NB_ROWS_SEEN));
+    }
+    return NB_OK;
+}
+
+/* Names in what a row of the value and a row of the baseline with the same data differ, for the pair that differs
+ * least, and the options that allow it. NULL: the baseline has no such row. */
+static nb_status find_difference(const maker *m, int baseline, int value, const char **names, const char **allow)
+{
+    nb_string flags = NB_NO_TEXT, total = NB_NO_TEXT, differ = NB_NO_TEXT, options = NB_NO_TEXT;
+    const char *sql;
+    nb_grid a;
+    for (const char **c = m->question.keys; *c; c++) {
+        NB_TRY(m->ctx, nb_append(&flags, m->ctx, ", a.%s IS NOT b.%s AS %s", *c, *c, *c));
+        NB_TRY(m->ctx, nb_append(&total, m->ctx, " + (a.%s IS NOT b.%s)", *c, *c));
+    }
+    if (m->question.builds) {
+        NB_TRY(m->ctx, nb_append(&flags, m->ctx, ", x.build <> y.build AS " NB_BUILD));
+        NB_TRY(m->ctx, nb_append(&total, m->ctx, " + (x.build <> y.build)"));
+    }
+    NB_NEED(
+        sql,
+        nb_format(m->ctx,
+                  "WITH line AS (SELECT * FROM agreed WHERE question = :question) SELECT 0%s AS total%s FROM line AS "
+                  "x CROSS JOIN run AS a ON a.id = x.id CROSS JOIN line AS y ON y.value = (SELECT value FROM line "
+                  "WHERE id = %lld) CROSS JOIN run AS b ON b.id = y.id AND b.head_id = a.head_id WHERE x.id = %lld "
+                  "ORDER BY total, b.number LIMIT 1",
+                  total.text, flags.text, value_cell(m, baseline, FIRST_ID)->integer,
+                  value_cell(m, value, FIRST_ID)->integer));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, &a, m->ctx));
+    for (int c = 1; c < a.columns && a.count; c++) {
+        if (!nb_grid_at(&a, 0, c)->integer) continue;
+        NB_TRY(m->ctx, nb_append_item(&differ, " and ", m->ctx, "%s", a.names[c]));
+        NB_TRY(m->ctx, nb_append_item(&options, " ", m->ctx, "--confounded %s", a.names[c]));
+    }
+    *names = a.count ? differ.text : NULL;
+    *allow = options.text;
+    return NB_OK;
+}
+
+/* Adds a refusal for a value that has no pair at all, in its first setting. */
+static nb_status add_refusal(maker *m, int baseline, int value)
+{
+    const char *names, *allow;
+    nb_contrast *c;
+    NB_TRY(m->ctx, find_difference(m, baseline, value, &names, &allow));
+    NB_TRY(m->ctx, add_contrast(m, baseline, value, find_setting(m, (int)value_cell(m, value, FIRST_SETTING)->integer),
+                                0, 0, &c));
+    if (names)
+        NB_NEED(c->refusal, nb_format(m->ctx, "another %s than the baseline's; %s compares them anyway", names, allow));
+    else
+        NB_NEED(c->refusal, nb_strdup(m->ctx, "the baseline has no row on the same head"));
+    return NB_OK;
+}
+
+static nb_status compare_with(maker *m, int baseline, int first)
+{
+    int count, end = 0;
+    NB_TRY(m->ctx, read_pairs(m, baseline, first, &count));
+    for (int v = first; v < m->out->values.count; v++) {
+        int begin = end;
+        if (v == baseline) continue;
+        while (end < count && m->pairs[end].value == v) end++;
+        m->unpaired[v] = (int)nb_grid_at(&m->rows, v, 0)->integer - (end - begin);
+        m->unmet[v] = (int)nb_grid_at(&m->rows, baseline, 0)->integer - (end - begin);
+        NB_TRY(m->ctx, end > begin ? add_contrasts(m, baseline, v, begin, end) : add_refusal(m, baseline, v));
+    }
+    return NB_OK;
+}
+
+nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *out, nb_ctx *ctx)
+{
+    maker m = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
+    *out = (nb_contrasts){.count = 0};
+    NB_TRY(ctx, check_columns(&m));
+    NB_TRY(ctx, nb_pairs_make(relation, &m.question, ctx));
+    NB_TRY(ctx, name_settings(&m));
+    NB_TRY(ctx, check_single(&m));
+    NB_TRY(ctx, nb_relation_strata(relation, &out->strata, ctx));
+    NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
+    NB_TRY(ctx, find_settings(&m));
+    NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));
+    NB_NEED(m.unmet, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unmet));
+    out->unpaired = m.unpaired;
+    out->unmet = m.unmet;
+    if (terms->baseline < 0) return NB_OK;
+    NB_TRY(ctx, count_rows(&m));
+    if (!terms->all_pairs) return compare_with(&m, terms->baseline, 0);
+    for (int b = 0; b < out->values.count; b++) NB_TRY(ctx, compare_with(&m, b, b + 1));
+    return NB_OK;
+}
+
+const nb_cell *nb_setting_cell(const nb_contrasts *c, int setting, int column, int what)
+{
+    return nb_grid_at(&c->settings, setting, NB_OF_COLUMN * column + what);
+}
+
+const char *nb_value_label(const nb_contrasts *c, int value)
+{
+    return nb_grid_at(&c->values, value, NB_OF_LABEL)->text;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* suite.c - nysbench suite METHOD...: what methods (attentions, strategies) are worth on a frozen list of heads. */
+#include "commands/command.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/scratch.h"
+#include "base/text.h"
+#include "commands/program.h"
+#include "run/run_folder.h"
+#include "show/page.h"
+#include "suite/suite.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const tunings[] = {"none", "development", "test", NULL};
+enum { NOT_SAID = -1 };
+#define AGAIN 0.01 /* relative difference of errors that another CPU may make */
+
+typedef struct {
+    char *list, *out, *check, *jobs, *sizes;
+    int small;
+    nb_real_value timeout, rerun;
+    nb_word_value tuned;
+} choices;
+
+static nb_status find_list(const choices *c, const char **path, nb_ctx *ctx)
+{
+    const char *folder;
+    *path = c->list;
+    if (c->list) return NB_OK;
+    NB_REQUIRE(ctx, c->small, NB_EINVAL,
+               "suite: --small takes the list that comes with the program, --list FILE another one: use one of them");
+    NB_TRY(ctx, nb_shipped_folder(&folder, ctx));
+    NB_NEED(*path, nb_format(ctx, "%s/suite/small.json", folder));
+    return NB_OK;
+}
+
+/* Letters and digits of the method, as a name of files. */
+static nb_status name_of(const char *method, const char **name, nb_ctx *ctx)
+{
+    char *text;
+    int length = 0;
+    NB_NEED(text, nb_alloc(ctx, strlen(method) + 1, 1));
+    for (const char *at = method; *at; at++) {
+        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9');
+        if (plain || *at == '.')
+            text[length++] = *at;
+        else if (length > 0 && text[length - 1] != '_')
+            text[length++] = '_';
+    }
+    while (length > 0 && text[length - 1] == '_') text[--length] = 0;
+    *name = text;
+    return NB_OK;
+}
+
+/* `written`: the files of results, or "". */
+static nb_status print_results(int count, const nb_suite_result *results, const char *written, nb_output_format format,
+                               nb_ctx *ctx)
+{
+    nb_page page;
+    nb_grid grid;
+    if (!nb_format_is_page(format)) {
+        NB_TRY(ctx, nb_suite_results_grid(count, results, &grid, ctx));
+        return nb_format_grid(&grid, format);
+    }
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, nb_suite_results_page(count, results, &page, ctx));
+    if (*written) nb_page_paragraph(&page, "Written: %s", written);
+    return nb_format_page(&page, format);
+}
+
+static nb_status print_list(const nb_suite *suite, nb_output_format format, nb_ctx *ctx)
+{
+    nb_grid grid;
+    NB_TRY(ctx, nb_suite_list_grid(suite, &grid, ctx));
+    return nb_format_table(&grid, false, format);
+}
+
+static bool is_in_a_track(const nb_suite_result *r)
+{
+    for (int t = 0; t < r->suite->track_count; t++)
+        if (!r->absent[t]) return true;
+    return false;
+}
+
+/* Whether there are rows that another program has measured. */
+static nb_status find_others(const char *rows, bool *others, nb_ctx *ctx)
+{
+    const char *path, *here;
+    long long bytes;
+    json_error_t error;
+    *others = false;
+    NB_NEED(path, nb_format(ctx, "%s/manifest.json", rows));
+    if (!nb_is_file(path)) return NB_OK;
+    json_t *manifest = json_load_file(path, 0, &error);
+    NB_REQUIRE(ctx, manifest, NB_EIO, "%s:%d: %s", path, error.line, error.text);
+    NB_TRY(ctx, nb_defer_json(ctx, manifest));
+    NB_TRY(ctx, nb_digest_file("/proc/self/exe", &here, &bytes, ctx));
+    const char *executable = json_string_value(json_object_get(manifest, "executable"));
+    *others = !executable || strcmp(executable, here) != 0;
+    return NB_OK;
+}
+
+/* Runs what is missing of a result's experiment in a folder, and reads its rows, FOLDER/rows. */
+static nb_status measure(const char *jobs, const char *folder, nb_suite_result *r, int *exit, nb_ctx *ctx)
+{
+    const char *experiment, *rows, *other;
+    bool others;
+    nb_relation *relation;
+    NB_NEED(experiment, nb_format(ctx, "%s/suite.yaml", folder));
+    NB_NEED(rows, nb_format(ctx, "%s/rows", folder));
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    NB_TRY(ctx, nb_suite_write_experiment(r, experiment, ctx));
+    NB_TRY(ctx, find_others(rows, &others, ctx));
+    const char *argv[] = {"run", experiment, "--out", rows, "--quiet", NULL, NULL, NULL, NULL};
+    int count = 5;
+    if (others) argv[count++] = "--fresh";
+    if (jobs) argv[count++] = "--jobs", argv[count++] = jobs;
+    int aside = nb_program_aside();
+    *exit = nb_run_command(nb_command_named("run"), count, argv, ctx);
+    nb_program_output(aside);
+    if (*exit != NB_EXIT_OK && *exit != NB_EXIT_FAILED) return NB_OK;
+    *exit = NB_EXIT_OK; /* rows that failed are a matter of the method */
+    NB_TRY(ctx, nb_command_rows(rows, &relation, &other, ctx));
+    return nb_suite_take(r, relation, ctx);
+}
+
+/* Measures a method, and writes OUT/NAME.json, which *written gets. */
+static nb_status judge(const choices *c, nb_suite_result *r, const char **written, int *exit, nb_ctx *ctx)
+{
+    const char *out = c->out ? c->out : "results/suite", *name, *folder, *rows, *path;
+    if (!is_in_a_track(r)) return NB_OK;
+    NB_TRY(ctx, name_of(r->method.name, &name, ctx));
+    NB_NEED(folder, nb_format(ctx, "%s/%s", out, name));
+    NB_NEED(rows, nb_format(ctx, "%s/rows", folder));
+    NB_NEED(path, nb_format(ctx, "%s.json", folder));
+    NB_TRY(ctx, measure(c->jobs, folder, r, exit, ctx));
+    if (*exit != NB_EXIT_OK) return NB_OK;
+    NB_NEED(*written, nb_format(ctx, "%s%s%s", *written, **written ? ", " : "", path));
+    return nb_suite_write(r, rows, path, ctx);
+}
+
+/* Measures a share of a result's inputs again, in a folder of its own, and compares. */
+static nb_status rerun(const choices *c, const nb_suite_result *says, int *exit, nb_ctx *ctx)
+{
+    nb_suite_result again;
+    nb_suite_method method;
+    const char *folder;
+    NB_TRY(ctx, nb_suite_method_find(says->method.text, &method, ctx));
+    method.sizes = says->method.sizes;
+    NB_TRY(ctx, nb_suite_begin(says->suite, &method, c->timeout.value, &again, ctx));
+    NB_TRY(ctx, nb_suite_choose(says->suite, c->check, c->rerun.value, &again.chosen, ctx));
+    NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
+    if (is_in_a_track(&again)) NB_TRY(ctx, measure(c->jobs, folder, &again, exit, ctx));
+    return *exit == NB_EXIT_OK ? nb_suite_agree(says, &again, AGAIN, c->check, ctx) : NB_OK;
+}
+
+static nb_status check(nb_command_line *line, const choices *c, const nb_suite *suite, nb_ctx *ctx)
+{
+    nb_suite_result says;
+    NB_TRY(ctx, nb_suite_check(suite, c->check, &says, ctx));
+    if (c->rerun.text) NB_TRY(ctx, rerun(c, &says, &line->exit, ctx));
+    return line->exit == NB_EXIT_OK ? print_results(1, &says, "", (nb_output_format)line->format.value, ctx) : NB_OK;
+}
+
+static nb_status run_methods(nb_command_line *line, const choices *c, const nb_suite *suite, int count, nb_ctx *ctx)
+{
+    nb_suite_result *results;
+    const char *written = "";
+    NB_NEED(results, nb_alloc(ctx, (size_t)count, sizeof *results));
+    for (int i = 0; i < count; i++) {
+        nb_suite_method method;
+        NB_TRY(ctx, nb_suite_method_find(line->arguments[i], &method, ctx));
+        method.sizes = c->sizes;
+        method.tuned = c->tuned.value == NOT_SAID ? NULL : tunings[c->tuned.value];
+        NB_TRY(ctx, nb_suite_begin(suite, &method, c->timeout.value, &results[i], ctx));
+    }
+    line->stage = NB_ASKS;
+    for (int i = 0; i < count && line->exit == NB_EXIT_OK; i++)
+        NB_TRY(ctx, judge(c, &results[i], &written, &line->exit, ctx));
+    return line->exit == NB_EXIT_OK ? print_results(count, results, written, (nb_output_format)line->format.value, ctx)
+                                    : NB_OK;
+}
+
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
+{
+    choices c = {.timeout = {.min = 1, .max = 86400, .value = 600},
+                 .rerun = {.min = 0.001, .max = 1},
+                 .tuned = {.words = tunings, .value = NOT_SAID}};
+    const char *path;
+    nb_suite suite;
+    const struct poptOption options[] = {
+        NB_FLAG_OPTION("small", '\0', c.small, "The list that comes with the program: a minute or two"),
+        NB_TEXT_OPTION("list", '\0', c.list, "Another list of heads", "FILE.json"),
+        NB_TEXT_OPTION("out", 'o', c.out, "Folder of the results, one file for each method (default: results/suite)",
+                       "DIR"),
+        NB_WORD_OPTION("tuned", '\0', c.tuned, "Which sources the options of the methods were tuned on",
+                       "none|development|test"),
+        NB_TEXT_OPTION("sizes", '\0', c.sizes,
+                       "What the method is at each share, and its multiplications, where they cannot be counted",
+                       "FILE.json"),
+        NB_TEXT_OPTION("check", '\0', c.check, "Compute the numbers of a result again from its errors", "FILE.json"),
+        NB_REAL_OPTION("rerun", '\0', c.rerun, "With --check: measure this share of the heads again, and compare",
+                       "SHARE"),
+        NB_TEXT_OPTION("jobs", 'j', c.jobs, "Worker processes (default: one for each CPU that may be used)", "N"),
+        NB_PATIENCE_OPTION("timeout", 't', c.timeout,
+                           "Seconds for counting, and for each check of a method (default: 600)"),
+        NB_PLUGIN_OPTION(line),
+        NB_FORMAT_OPTION(line),
+        POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    int count = nb_text_count(line->arguments);
+    NB_REQUIRE(ctx, !count || !c.check, NB_EINVAL, "suite: expected methods, or --check FILE, and not both");
+    NB_REQUIRE(ctx, !c.rerun.text || c.check, NB_EINVAL, "suite: --rerun measures a result again: --check names it");
+    NB_REQUIRE(ctx, !c.sizes || count == 1, NB_EINVAL, "suite: --sizes FILE is of one method, and there are %d", count);
+    NB_TRY(ctx, find_list(&c, &path, ctx));
+    NB_TRY(ctx, nb_suite_read(path, &suite, ctx));
+    if (c.check) return check(line, &c, &suite, ctx);
+    if (count == 0) return print_list(&suite, (nb_output_format)line->format.value, ctx);
+    return run_methods(line, &c, &suite, count, ctx);
+}
+
+NB_COMMAND(suite, "[ATTENTION|STRATEGY...]", "Judge methods by one number on a frozen list of heads", true,
+           NB_YOUR_OWN + 35);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* columns.h - a column of rows in SQL: what rows agree in, what tables show, and which values it has. */
+#ifndef NB_COLUMNS_H
+#define NB_COLUMNS_H
+
+#include "rows/relation.h"
+
+/* An older store may lack a column. */
+bool nb_rows_have(const nb_relation *relation, const char *column);
+const char *nb_column_or_null(const nb_relation *relation, const char *column); /* its name, or else "NULL" */
+
+/* Return whether a text of the identity is the name of the run, where there are several; and whether it belongs to the
+ * scene but is no problem, as the kernel. */
+bool nb_is_of_runs(const nb_relation *relation, int kind);
+bool nb_is_of_scene(const nb_relation *relation, int kind);
+
+/* Returns in SQL what rows with one value in the column agree in. */
+nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
+nb_status nb_keys_add(const char **list, const nb_column *column, nb_ctx *ctx); /* "", "a_id", "a_id, b" */
+/* Returns whether it identifies a row apart from the data that it is measured on. */
+bool nb_is_of_method(const nb_column *column);
+/* Other work that disturbed a time: of other programs, or of other workers of the run. */
+typedef struct {
+    const char *condition;  /* in SQL, of rows of the view `run`; "0": never */
+    const char *who, *hint; /* "other programs", and where to look or what avoids them */
+} nb_disturbance;
+nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *column);
+
+/* Finds what tables show of a row's value there, as a text; of oracles, strategies alone are marked. */
+nb_status nb_label_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
+/* The values of a column, in the order in which rows have them, and as literals of what they agree in; of the rows for
+ * which the condition `among` holds, NULL: all. */
+enum { NB_VALUE, NB_VALUE_LITERAL };
+nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_grid *values,
+                             nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,786 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* functions.c - see functions.h. An aggregate gathers the numbers of its rows and makes its result of them at the end;
+ * an estimate is a blob, a struct with its kind before it. */
+#include "rows/functions.h"
+
+#include "statistics/agreement.h"
+#include "statistics/friedman.h"
+#include "statistics/line.h"
+#include "statistics/multiple.h"
+#include "statistics/pairs.h"
+#include "statistics/ranks.h"
+#include "statistics/verdict.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { /* the rows of a group: `width` numbers each, NaN for NULL */
+    int count, room, width;
+    double *values;
+    double share; /* of a quantile */
+    bool failed;
+} gathered;
+
+static const char list_kind[8] = "nb_list1"; /* before the values of a list */
+
+typedef struct {
+    char kind[8];
+    nb_estimate estimate;
+    nb_pair_counts counts; /* of a ratio */
+    int drawn_trials;      /* see nb_drawn_trials */
+} estimate_blob;
+static const char estimate_kind[8] = "nb_est1";
+
+typedef double number_fn(gathered *g); /* of the rows of a group, at least one */
+typedef nb_status result_fn(gathered *g, sqlite3_context *c, nb_ctx *ctx);
+typedef nb_status estimate_fn(gathered *g, estimate_blob *out, nb_ctx *ctx);
+
+typedef struct { /* a function of SQL, which is given to its C as user data */
+    const char *name;
+    int arguments;
+    void (*scalar)(sqlite3_context *c, int count, sqlite3_value **arguments);
+    void (*step)(sqlite3_context *c, int count, sqlite3_value **arguments);
+    bool all;          /* rows whose first argument is NULL count too */
+    number_fn *number; /* what an aggregate has at its end is one of these */
+    result_fn *result;
+    void (*end)(sqlite3_context *c);
+    void (*value)(sqlite3_context *c); /* of a function of windows that begin with the first row: its value so far */
+    estimate_fn *estimate;             /* where the result is one */
+} function;
+
+/* A function as SQLite calls it; not all look at how many arguments they have. */
+#define CALLED(name) static void name(sqlite3_context *c, __attribute__((unused)) int count, sqlite3_value **arguments)
+
+static double number(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
+}
+
+/* 0, and the function fails, where it is no list. */
+static int list_size(sqlite3_context *c, sqlite3_value *list)
+{
+    int bytes = sqlite3_value_bytes(list) - (int)sizeof list_kind;
+    if (bytes >= 0 && memcmp(sqlite3_value_blob(list), list_kind, sizeof list_kind) == 0)
+        return bytes / (int)sizeof(double);
+    sqlite3_result_error(c, "expected a number, or a list, as list() makes", -1);
+    return 0;
+}
+
+/* Makes room for so many rows more. */
+static bool make_room(gathered *g, int width, int more)
+{
+    if (g->count + more > g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        if (room < g->count + more) room = g->count + more;
+        double *values = realloc(g->values, (size_t)room * (size_t)width * sizeof *values);
+        if (!values) g->failed = true;
+        if (!values) return false;
+        g->values = values;
+        g->room = room;
+    }
+    g->width = width;
+    return true;
+}
+
+/* A row whose first argument is NULL is left out unless the aggregate counts it. */
+CALLED(gather)
+{
+    const function *f = sqlite3_user_data(c);
+    gathered *g = sqlite3_aggregate_context(c, sizeof *g);
+    if (!g || g->failed || (!f->all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
+    if (!make_room(g, count, 1)) return;
+    for (int i = 0; i < count; i++) g->values[(size_t)g->count * (size_t)count + (size_t)i] = number(arguments[i]);
+    g->count++;
+}
+
+/* Gathers values, of a list all of them. A second argument is the share. */
+CALLED(gather_values)
+{
+    gathered *g = sqlite3_aggregate_context(c, sizeof *g);
+    int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
+    if (!g || g->failed || type == SQLITE_NULL || size == 0 || !make_room(g, 1, size)) return;
+    g->share = count > 1 ? number(arguments[1]) : 0.5;
+    if (type == SQLITE_BLOB)
+        memcpy(g->values + g->count, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind,
+               (size_t)size * sizeof *g->values);
+    else
+        g->values[g->count] = number(arguments[0]);
+    g->count += size;
+}
+
+static void give(sqlite3_context *c, double x)
+{
+    if (isnan(x))
+        sqlite3_result_null(c);
+    else
+        sqlite3_result_double(c, x);
+}
+
+static void give_text(sqlite3_context *c, char *text) /* of sqlite3_mprintf */
+{
+    if (text)
+        sqlite3_result_text(c, text, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(c);
+}
+
+/* A list of so many of the numbers whose bytes these are, each `step` numbers behind the last. */
+static void give_list(sqlite3_context *c, size_t count, const void *numbers, size_t step, bool only_finite)
+{
+    char *bytes = sqlite3_malloc64(sizeof list_kind + count * sizeof(double));
+    size_t size = sizeof list_kind;
+    if (!bytes) {
+        sqlite3_result_error_nomem(c);
+        return;
+    }
+    memcpy(bytes, list_kind, sizeof list_kind);
+    for (size_t i = 0; i < count; i++) {
+        double x;
+        memcpy(&x, (const char *)numbers + i * step * sizeof x, sizeof x);
+        memcpy(bytes + size, &x, sizeof x);
+        if (!only_finite || isfinite(x)) size += sizeof x;
+    }
+    sqlite3_result_blob64(c, bytes, size, sqlite3_free);
+}
+
+/* The result of a group's numbers; NULL of none. */
+static void finish(sqlite3_context *c)
+{
+    const function *f = sqlite3_user_data(c);
+    gathered *g = sqlite3_aggregate_context(c, 0);
+    if (g && g->count > 0 && !g->failed && f->number) {
+        give(c, f->number(g));
+    } else if (g && (g->count > 0 || g->failed)) {
+        nb_ctx *ctx = g->failed ? NULL : nb_ctx_new();
+        if (!ctx)
+            sqlite3_result_error_nomem(c);
+        else if (f->result(g, c, ctx) != NB_OK)
+            sqlite3_result_error(c, nb_error_message(ctx), -1);
+        nb_ctx_free(ctx);
+    }
+    if (g) free(g->values);
+}
+
+/* The first argument of each row, ascending, in place. */
+static void sort_first(gathered *g)
+{
+    for (int i = 1; i < g->count; i++) g->values[i] = g->values[(size_t)i * (size_t)g->width];
+    gsl_sort(g->values, 1, (size_t)g->count);
+}
+
+/* Computes gsl_stats_quantile_from_sorted_data without sorting all values. */
+static double quantile_of(double *values, size_t count, double share)
+{
+    double place = share * (double)(count - 1);
+    size_t below = (size_t)place;
+    double low = gsl_stats_select(values, 1, count, below), part = place - (double)below;
+    /* at part 0 the next one does not count, which may be infinite */
+    return part == 0 ? low : (1 - part) * low + part * gsl_stats_select(values, 1, count, below + 1);
+}
+
+static nb_status quantile(gathered *g, sqlite3_context *c, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, g->share >= 0 && g->share <= 1, NB_EINVAL, "quantile: expected a share from 0 to 1");
+    give(c, quantile_of(g->values, (size_t)g->count, g->share));
+    return NB_OK;
+}
+
+static nb_status list(gathered *g, sqlite3_context *c, nb_ctx *ctx)
+{
+    (void)ctx;
+    give_list(c, (size_t)g->count, g->values, 1, false);
+    return NB_OK;
+}
+
+CALLED(size)
+{
+    sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
+}
+
+/* Returns x, repeated so many times. */
+CALLED(repeated)
+{
+    int times = sqlite3_value_int(arguments[1]);
+    double x = number(arguments[0]);
+    if (!isnan(x) && times > 0) give_list(c, (size_t)times, &x, 0, false);
+}
+
+/* Sorted; infinite if any is, NaN of both infinities. */
+static double mean(gathered *g)
+{
+    sort_first(g);
+    double ends = g->values[0] + g->values[g->count - 1];
+    return isfinite(g->values[0]) && isfinite(g->values[g->count - 1]) ? gsl_stats_mean(g->values, 1, (size_t)g->count)
+                                                                       : ends;
+}
+
+static double sd(gathered *g)
+{
+    sort_first(g);
+    return g->count > 1 ? gsl_stats_sd(g->values, 1, (size_t)g->count) : NAN;
+}
+
+static double geomean(gathered *g)
+{
+    for (int i = 0; i < g->count; i++) g->values[i] = log(g->values[i]);
+    return exp(mean(g));
+}
+
+/* Compares by these columns, whose list ends with -1. */
+static int by_columns(const void *a, const void *b, void *columns)
+{
+    const double *x = a, *y = b;
+    for (const int *c = columns; *c >= 0; c++)
+        if (x[*c] != y[*c]) return x[*c] < y[*c] ? -1 : 1;
+    return 0;
+}
+
+static void sort_rows(gathered *g, int *columns)
+{
+    qsort_r(g->values, (size_t)g->count, (size_t)g->width * sizeof *g->values, by_columns, columns);
+}
+
+/* The arguments of ratio_of; a row of them is a pair. */
+enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS };
+
+static nb_row_pair pair_of(const double *v)
+{
+    return (nb_row_pair){.stratum = (int)v[STRATUM],
+                         .source = (int)v[SOURCE],
+                         .head = (int)v[HEAD],
+                         .trial = (int)v[TRIAL],
+                         .x = v[X],
+                         .y = v[Y],
+                         .noise_x = v[NOISE_X],
+                         .noise_y = v[NOISE_Y],
+                         .se_x = v[SE_X],
+                         .se_y = v[SE_Y],
+                         .shares = v[DRAWS] != 0};
+}
+
+/* Strata as they are numbered. */
+static nb_status estimate_ratio(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    nb_row_pair *pairs;
+    nb_paired paired;
+    nb_estimate *estimates;
+    int strata = 0;
+    NB_NEED(pairs, nb_alloc(ctx, (size_t)g->count, sizeof *pairs));
+    for (int i = 0; i < g->count; i++) {
+        pairs[i] = pair_of(g->values + (size_t)i * (size_t)g->width);
+        if (pairs[i].stratum >= strata) strata = pairs[i].stratum + 1;
+    }
+    NB_TRY(ctx, nb_pairs_unite(g->count, pairs, strata, &(nb_pair_terms){.difference = false}, &paired, ctx));
+    NB_NEED(estimates, nb_alloc(ctx, (size_t)strata + 1, sizeof *estimates));
+    const nb_estimate_terms terms = {.confidence = 0.95, .common = paired.common, .mean_alone = true};
+    NB_TRY(ctx, nb_estimate_units(paired.unit_count, paired.units, strata, &terms, estimates, ctx));
+    out->estimate = estimates[strata];
+    out->counts = paired.counts[strata];
+    out->drawn_trials = nb_drawn_trials(strata + 1, paired.common, paired.shares);
+    return NB_OK;
+}
+
+/* x, source: the median, and its interval by order statistics of the sources' own medians */
+static nb_status estimate_median(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    nb_estimate *e = &out->estimate;
+    double *medians;
+    NB_NEED(medians, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    sort_rows(g, (int[]){1, 0, -1});
+    for (int i = 0, end; i < g->count; i = end) {
+        for (end = i; end < g->count && g->values[2 * end + 1] == g->values[2 * i + 1];) end++;
+        medians[e->sources++] = nb_midpoint(g->values[2 * ((i + end - 1) / 2)], g->values[2 * ((i + end) / 2)]);
+    }
+    gsl_sort(medians, 1, (size_t)e->sources);
+    nb_median_interval(e->sources, medians, &e->low, &e->high);
+    e->units = g->count;
+    sort_first(g);
+    e->mean = quantile_of(g->values, (size_t)g->count, 0.5);
+    return NB_OK;
+}
+
+/* Takes x and a source; estimates the mean with the sources' means as units. */
+static nb_status estimate_mean(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    nb_unit_value *units;
+    nb_estimate estimates[2];
+    NB_NEED(units, nb_alloc(ctx, (size_t)g->count, sizeof *units));
+    for (int i = 0; i < g->count; i++)
+        units[i] = (nb_unit_value){.source = (int)g->values[2 * i + 1], .value = g->values[2 * i]};
+    const nb_estimate_terms terms = {.confidence = 0.95, .mean_alone = true};
+    NB_TRY(ctx, nb_estimate_units(g->count, units, 1, &terms, estimates, ctx));
+    out->estimate = estimates[0];
+    return NB_OK;
+}
+
+/* Rows of two or more numbers, none NULL, by the first two; *x, *y: these. */
+static nb_status sort_pairs(gathered *g, double **x, double **y, nb_ctx *ctx)
+{
+    size_t width = (size_t)g->width;
+    int kept = 0;
+    for (int i = 0; i < g->count; i++) {
+        const double *row = g->values + (size_t)i * width;
+        bool whole = true;
+        for (size_t k = 0; k < width; k++) whole = whole && !isnan(row[k]);
+        if (whole) memmove(g->values + (size_t)kept++ * width, row, width * sizeof *row);
+    }
+    g->count = kept;
+    sort_rows(g, (int[]){0, 1, -1});
+    NB_NEED(*x, nb_alloc_reals(ctx, (size_t)kept + 1, 2));
+    *y = *x + kept + 1;
+    for (int i = 0; i < kept; i++) (*x)[i] = g->values[(size_t)i * width], (*y)[i] = g->values[(size_t)i * width + 1];
+    return NB_OK;
+}
+
+static nb_status estimate_spearman(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    double *x, *y;
+    nb_agreement rho;
+    NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
+    NB_TRY(ctx, nb_spearman(g->count, x, y, &rho, ctx));
+    out->estimate = (nb_estimate){.mean = rho.value, .low = NAN, .high = NAN, .t_p = rho.p};
+    return NB_OK;
+}
+
+static nb_status estimate_slope(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    double *x, *y;
+    NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
+    nb_line line = nb_line_fit(g->count, x, y, 0.95);
+    out->estimate = (nb_estimate){.mean = line.slope, .low = line.low, .high = line.high, .t_p = NAN};
+    return NB_OK;
+}
+
+static nb_status estimate(gathered *g, sqlite3_context *c, nb_ctx *ctx)
+{
+    estimate_blob e = {.estimate = {.low = NAN, .high = NAN, .t_p = NAN}};
+    memcpy(e.kind, estimate_kind, sizeof e.kind);
+    NB_TRY(ctx, ((const function *)sqlite3_user_data(c))->estimate(g, &e, ctx));
+    sqlite3_result_blob(c, &e, sizeof e, SQLITE_TRANSIENT);
+    return NB_OK;
+}
+
+/* x, a, b: by x, which differ */
+static double crossing(gathered *g)
+{
+    sort_rows(g, (int[]){0, -1});
+    for (int i = g->count - 1; i >= 0; i--) {
+        const double *v = g->values + 3 * i, *next = v + 3;
+        if (v[1] < v[2]) continue;
+        if (i + 1 == g->count) return NAN;
+        return exp(nb_line_crossing(log(v[0]), log(next[0]), log(v[1]), log(next[1]), log(v[2]), log(next[2])));
+    }
+    return g->count > 0 ? g->values[0] : NAN;
+}
+
+typedef struct {
+    const char *name;
+    double value;
+    bool whole;
+} part;
+
+/* The one that has the name of the function. */
+static void give_part(sqlite3_context *c, const part *parts)
+{
+    while (strcmp(parts->name, ((const function *)sqlite3_user_data(c))->name) != 0) parts++;
+    if (parts->whole)
+        sqlite3_result_int(c, (int)parts->value);
+    else
+        give(c, parts->value);
+}
+
+/* rank, source, method: as many methods in each source, NULL of too few */
+static nb_status friedman(gathered *g, sqlite3_context *c, nb_ctx *ctx)
+{
+    double *table, *means;
+    int methods = 1;
+    nb_friedman f;
+    NB_NEED(table, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    NB_NEED(means, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    sort_rows(g, (int[]){1, 2, -1});
+    for (int i = 0; i < g->count; i++) table[i] = g->values[3 * i];
+    while (methods < g->count && g->values[3 * methods + 1] == g->values[1]) methods++;
+    NB_REQUIRE(ctx, g->count % methods == 0, NB_EINVAL, "friedman: expected a rank of each method in each source");
+    if (g->count / methods < NB_LEAST_SOURCES) return NB_OK;
+    NB_TRY(ctx, nb_friedman_test(g->count / methods, methods, table, means, &f, ctx));
+    give_part(c, (const part[]){{"friedman_chi2", f.chi2, false},
+                                {"friedman_p", f.p, false},
+                                {"friedman_f", f.f, false},
+                                {"friedman_f_p", f.f_p, false},
+                                {"friedman_w", f.w, false}});
+    return NB_OK;
+}
+
+typedef struct { /* texts with their places */
+    int count, room;
+    struct {
+        char *text;
+        double place;
+    } * items;
+    bool failed;
+} gathered_texts;
+
+CALLED(gather_text)
+{
+    gathered_texts *g = sqlite3_aggregate_context(c, sizeof *g);
+    const char *text = (const char *)sqlite3_value_text(arguments[0]);
+    if (!g || g->failed || !text) return;
+    if (g->count == g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        void *items = realloc(g->items, (size_t)room * sizeof *g->items);
+        if (items) g->items = items, g->room = room;
+        g->failed = !items;
+    }
+    char *copy = g->failed ? NULL : sqlite3_mprintf("%s", text);
+    g->failed = !copy;
+    int at = g->count; /* ascending by place, then text */
+    for (; copy && at > 0; at--) {
+        double place = number(arguments[1]);
+        if (g->items[at - 1].place < place ||
+            (g->items[at - 1].place == place && strcmp(g->items[at - 1].text, copy) <= 0))
+            break;
+        g->items[at] = g->items[at - 1];
+    }
+    if (!copy) return;
+    g->items[at].text = copy;
+    g->items[at].place = number(arguments[1]);
+    g->count++;
+}
+
+/* Returns "a, b, c and 3 more". */
+static void listed_end(sqlite3_context *c)
+{
+    enum { MOST = 4 };
+    gathered_texts *g = sqlite3_aggregate_context(c, 0);
+    if (!g) return;
+    char *list = g->failed ? NULL : sqlite3_mprintf("");
+    for (int i = 0; list && i < g->count && i < MOST; i++)
+        list = sqlite3_mprintf("%z%s%s", list, i == 0 ? "" : i + 1 == g->count ? " and " : ", ", g->items[i].text);
+    if (list && g->count > MOST) list = sqlite3_mprintf("%z and %d more", list, g->count - MOST);
+    give_text(c, list);
+    for (int i = 0; i < g->count; i++) sqlite3_free(g->items[i].text);
+    free(g->items);
+}
+
+/* False, and the function fails or is NULL, where it is none. */
+static bool read_estimate(sqlite3_context *c, sqlite3_value *value, estimate_blob *blob)
+{
+    const void *bytes = sqlite3_value_blob(value);
+    if (sqlite3_value_type(value) == SQLITE_NULL) return false;
+    bool is_one = sqlite3_value_bytes(value) == sizeof *blob && memcmp(bytes, estimate_kind, sizeof blob->kind) == 0;
+    if (is_one)
+        memcpy(blob, bytes, sizeof *blob);
+    else
+        sqlite3_result_error(c, "expected an estimate, as over_sources() makes", -1);
+    return is_one;
+}
+
+/* An estimate of a ratio, and of how many estimates the verdicts hold together. */
+CALLED(verdict)
+{
+    estimate_blob blob;
+    nb_verdict verdict;
+    const char *why;
+    if (!read_estimate(c, arguments[0], &blob)) return;
+    const nb_evidence evidence = {.counted = "pairs",
+                                  .empty = "",
+                                  .found = blob.counts.pairs,
+                                  .missing = blob.counts.missing + blob.counts.missing_baseline,
+                                  .sources = blob.estimate.sources,
+                                  .infinite = blob.estimate.infinite,
+                                  .ratios = true,
+                                  .drawn_trials = blob.drawn_trials,
+                                  .has_interval = !isnan(blob.estimate.low),
+                                  .no_interval = ""};
+    nb_ctx *ctx = nb_ctx_new();
+    double confidence = nb_joint_confidence(blob.estimate.confidence, sqlite3_value_int(arguments[1]));
+    nb_interval joint = nb_estimate_interval(&blob.estimate, confidence);
+    if (ctx && nb_judge(joint, log(NB_USUAL_MARGIN), &evidence, false, &verdict, &why, ctx) == NB_OK)
+        sqlite3_result_text(c, nb_verdict_names[verdict], -1, SQLITE_STATIC);
+    else
+        sqlite3_result_error_nomem(c);
+    nb_ctx_free(ctx);
+}
+
+/* How many pairs have two results, and one, of how many sources, how many ratios are 0 or infinite, in how many trials
+ * all sources have what is drawn (-1: nothing is), and whether there is an interval: whether there may be a verdict. */
+CALLED(may_judge)
+{
+    int n[6];
+    const char *why;
+    for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
+    const nb_evidence evidence = {.counted = "pairs",
+                                  .empty = "",
+                                  .found = n[0],
+                                  .missing = n[1],
+                                  .sources = n[2],
+                                  .infinite = n[3],
+                                  .ratios = true,
+                                  .drawn_trials = n[4],
+                                  .has_interval = n[5],
+                                  .no_interval = ""};
+    nb_ctx *ctx = nb_ctx_new();
+    if (ctx && nb_find_reason(&evidence, &why, ctx) == NB_OK)
+        sqlite3_result_int(c, !why);
+    else
+        sqlite3_result_error_nomem(c);
+    nb_ctx_free(ctx);
+}
+
+typedef struct {
+    nb_holm_steps steps;
+    bool begun;
+    double last; /* what the last p is corrected to; NaN: it was NULL */
+} corrected;
+
+/* Takes the p of tests in ascending order, and how many there are. */
+CALLED(holm_step)
+{
+    corrected *h = sqlite3_aggregate_context(c, sizeof *h);
+    double p = number(arguments[0]);
+    if (!h) return;
+    if (!h->begun) *h = (corrected){.steps.left = sqlite3_value_int(arguments[1]), .begun = true};
+    h->last = isnan(p) ? NAN : nb_holm_next(&h->steps, p);
+}
+
+static void holm_value(sqlite3_context *c)
+{
+    const corrected *h = sqlite3_aggregate_context(c, 0);
+    if (h) give(c, h->last);
+}
+
+/* Rows never leave a window that begins with the first one. */
+CALLED(cannot_leave)
+{
+    (void)arguments;
+    sqlite3_result_error(c, "holm: expected ROWS UNBOUNDED PRECEDING", -1);
+}
+
+CALLED(part_of)
+{
+    estimate_blob blob;
+    const nb_estimate *e = &blob.estimate;
+    if (!read_estimate(c, arguments[0], &blob)) return;
+    give_part(c, (const part[]){{"center", e->mean, false},
+                                {"low", e->low, false},
+                                {"high", e->high, false},
+                                {"ratio", exp(e->mean), false},
+                                {"p", e->t_p, false},
+                                {"sources", e->sources, true},
+                                {"heads", e->units, true}});
+}
+
+/* Returns the finite values of a list. */
+CALLED(only_finite)
+{
+    double x = number(arguments[0]);
+    if (sqlite3_value_type(arguments[0]) != SQLITE_BLOB) {
+        give(c, isfinite(x) ? x : NAN);
+        return;
+    }
+    int size = list_size(c, arguments[0]);
+    if (size > 0)
+        give_list(c, (size_t)size, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind, 1, true);
+}
+
+CALLED(ln)
+{
+    give(c, log(number(arguments[0])));
+}
+
+CALLED(power_of_e)
+{
+    give(c, exp(number(arguments[0])));
+}
+
+/* a, b, noise_a, noise_b; two errors that are rounding noise are equal */
+CALLED(log_ratio)
+{
+    double v[DRAWS + 1] = {0};
+    for (int i = 0; i < count; i++) v[i] = number(arguments[i]);
+    v[SE_X] = v[SE_Y] = NAN;
+    const nb_row_pair p = pair_of(v);
+    give(c, nb_pair_compare(&p, false).value);
+}
+
+/* below, above, equal: how many sources of a method are so against another */
+CALLED(sign_p)
+{
+    int n[3] = {0};
+    for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
+    if (n[0] + n[1] + n[2] >= NB_LEAST_SOURCES) give(c, nb_sign_p(n[0], n[1]));
+}
+
+/* Takes the numbers of sources and methods; returns the critical difference of mean ranks. */
+CALLED(nemenyi)
+{
+    int sources = sqlite3_value_int(arguments[0]);
+    if (sources >= NB_LEAST_SOURCES) give(c, nb_nemenyi_difference(sources, sqlite3_value_int(arguments[1]), 0.05));
+}
+
+/* One conversion of a double, without width. */
+static bool is_format(const char *format)
+{
+    const char *percent = strchr(format, '%');
+    if (!percent || strchr(percent + 1, '%')) return false;
+    size_t digits = percent[1] == '.' ? strspn(percent + 2, "0123456789") : 0;
+    const char *end = percent + 1 + (digits ? 1 + digits : 0);
+    return digits <= 2 && *end && strchr("feg", *end);
+}
+
+/* Else the result of the function that is called is an error. */
+static bool is_asked_format(sqlite3_context *c, const char *called, const char *format)
+{
+    char message[64];
+    if (format && strlen(format) <= 16 && is_format(format)) return true;
+    snprintf(message, sizeof message, "%s: expected a format such as '%%.3g'", called);
+    sqlite3_result_error(c, message, -1);
+    return false;
+}
+
+/* Prints a number as tables print an error. */
+static void print_short(char text[32], double x)
+{
+    snprintf(text, 32, x >= 1000 ? "%.1e" : "%.3g", x);
+}
+
+CALLED(shown)
+{
+    enum { ROOM = 400 };
+    const char *format = (const char *)sqlite3_value_text(arguments[0]);
+    double x = number(arguments[1]);
+    char text[ROOM];
+    if (isnan(x)) return;
+    if (!is_asked_format(c, "shown", format)) return;
+    if (isfinite(x) && strtod((strfromd(text, sizeof text, strchr(format, '%'), x), text), NULL) == 0) x = 0;
+    strfromd(text, sizeof text, strchr(format, '%'), x);
+    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+}
+
+void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x)
+{
+    enum { DECIMALS = 17 };
+    strfromd(text, NB_BOUND_ROOM, format, x);
+    for (int d = 4; x != 1 && strtod(text, NULL) == 1 && d <= DECIMALS; d++)
+        snprintf(text, NB_BOUND_ROOM, "%.*f", d, x);
+}
+
+CALLED(bound)
+{
+    const char *format = (const char *)sqlite3_value_text(arguments[0]);
+    double x = number(arguments[1]);
+    char text[NB_BOUND_ROOM];
+    if (isnan(x)) return;
+    if (!is_asked_format(c, "bound", format)) return;
+    nb_print_bound(text, strchr(format, '%'), x);
+    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+}
+
+/* Returns the number in three digits, whatever it is. */
+CALLED(numeral)
+{
+    double x = number(arguments[0]);
+    char text[32];
+    strfromd(text, sizeof text, "%.3g", x == 0 ? 0 : x);
+    sqlite3_result_text(c,
+                        isnan(x)         ? "-"
+                        : x == INFINITY  ? "infinite"
+                        : x == -INFINITY ? "-infinite"
+                                         : text,
+                        -1, SQLITE_TRANSIENT);
+}
+
+CALLED(brief)
+{
+    char text[32];
+    double x = number(arguments[0]);
+    if (isnan(x)) return;
+    print_short(text, x);
+    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+}
+
+/* text, mark, and the ends of an interval, which may be NULL */
+CALLED(marked)
+{
+    enum { ROOM = 32 };
+    const char *text = (const char *)sqlite3_value_text(arguments[0]);
+    const char *mark = (const char *)sqlite3_value_text(arguments[1]);
+    char interval[2 * ROOM + 8] = "", ends[2][ROOM];
+    if (!text) return;
+    if (!mark) mark = "";
+    if (count == 4 && !isnan(number(arguments[2]))) {
+        for (int i = 0; i < 2; i++) print_short(ends[i], number(arguments[2 + i]));
+        snprintf(interval, sizeof interval, "%s[%s, %s]", *mark ? " " : "  ", ends[0], ends[1]);
+    }
+    give_text(c, sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval));
+}
+
+static const function functions[] = {
+    {"median", 1, .step = gather_values, .result = quantile},
+    {"quantile", 2, .step = gather_values, .result = quantile},
+    {"list", 1, .step = gather_values, .result = list},
+    {"size", 1, .scalar = size},
+    {"repeated", 2, .scalar = repeated},
+    {"mean", 1, .step = gather_values, .number = mean},
+    {"sd", 1, .step = gather_values, .number = sd},
+    {"geomean", 1, .step = gather_values, .number = geomean},
+    {"crossing", 3, .step = gather, .number = crossing},
+    {"over_sources", 2, .step = gather, .result = estimate, .estimate = estimate_median},
+    {"ratio_of", 11, .step = gather, .all = true, .result = estimate, .estimate = estimate_ratio},
+    {"mean_of", 2, .step = gather, .result = estimate, .estimate = estimate_mean},
+    {"spearman", 2, .step = gather, .result = estimate, .estimate = estimate_spearman},
+    {"slope", 2, .step = gather, .result = estimate, .estimate = estimate_slope},
+    {"friedman_chi2", 3, .step = gather, .result = friedman},
+    {"friedman_p", 3, .step = gather, .result = friedman},
+    {"friedman_f", 3, .step = gather, .result = friedman},
+    {"friedman_f_p", 3, .step = gather, .result = friedman},
+    {"friedman_w", 3, .step = gather, .result = friedman},
+    {"listed", 2, .step = gather_text, .end = listed_end},
+    {"center", 1, .scalar = part_of},
+    {"low", 1, .scalar = part_of},
+    {"high", 1, .scalar = part_of},
+    {"ratio", 1, .scalar = part_of},
+    {"p", 1, .scalar = part_of},
+    {"sources", 1, .scalar = part_of},
+    {"heads", 1, .scalar = part_of},
+    {"verdict", 2, .scalar = verdict},
+    {"may_judge", 6, .scalar = may_judge},
+    {"holm", 2, .step = holm_step, .end = holm_value, .value = holm_value},
+    {"nemenyi", 2, .scalar = nemenyi},
+    {"sign_p", 3, .scalar = sign_p},
+    {"log_ratio", 4, .scalar = log_ratio},
+    {"finite", 1, .scalar = only_finite},
+    {"ln", 1, .scalar = ln},
+    {"exp", 1, .scalar = power_of_e},
+    {"shown", 2, .scalar = shown},
+    {"bound", 2, .scalar = bound},
+    {"numeral", 1, .scalar = numeral},
+    {"brief", 1, .scalar = brief},
+    {"marked", 2, .scalar = marked},
+    {"marked", 4, .scalar = marked}};
+
+static int add(sqlite3 *db, const function *f)
+{
+    enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
+    void *self = (void *)(uintptr_t)f;
+    if (f->value)
+        return sqlite3_create_window_function(db, f->name, f->arguments, FLAGS, self, f->step, f->end, f->value,
+                                              cannot_leave, NULL);
+    return sqlite3_create_function_v2(db, f->name, f->arguments, FLAGS, self, f->scalar, f->step,
+                                      f->end    ? f->end
+                                      : f->step ? finish
+                                                : NULL,
+                                      NULL);
+}
+
+nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
+{
+    for (const function *f = functions; f < functions + sizeof functions / sizeof *functions; f++)
+        NB_REQUIRE(ctx, add(db, f) == SQLITE_OK, NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
+    return NB_OK;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* functions.h - what SQL can call beside its own. Aggregates sort what they are given, so that no result depends on the
+ * order of rows; NULL is left out, and what is not known is NULL.
+ *
+ *   median(x), quantile(x, q)     by linear interpolation; x may be lists
+ *   repeated(x, times)            a list of a number, so many times
+ *   mean(x), sd(x), geomean(x)    a mean is infinite if any x is
+ *   list(x), size(list)           all values as one, of which the above and lists of larger groups are made without
+ *                                 reading the rows again; how many they are, 0 of NULL
+ *   over_sources(x, source)       an estimate: 95 % interval of the median over the sources' own medians, by order
+ *                                 statistics; NULL of fewer than 6 sources
+ *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
+ *                                 an estimate: the geometric mean of a/b over heads within sources within strata
+ *   log_ratio(a, b, noise_a, noise_b)
+ *                                 ln(a/b), 0 where they differ by no more than rounding
+ *   friedman_chi2(rank, source, method), friedman_p, friedman_f, friedman_f_p, friedman_w
+ *                                 Friedman's test of ranks, its p, Iman and Davenport's F, its p, and Kendall's W; of a
+ *                                 rank of each method in each source
+ *   nemenyi(sources, methods)     the critical difference of mean ranks, at 0.05
+ *   sign_p(below, above, equal)   of the sign test over sources; all tests are NULL of fewer than 6 sources
+ *   listed(text, place)           "a, b, c and 3 more", in the order of the places
+ *   mean_of(x, source)            an estimate: the mean of the sources' means, with its t interval
+ *   spearman(x, y)                an estimate: the rank correlation, without an interval
+ *   slope(x, y)                   an estimate: of the least squares' line, with its t interval
+ *   crossing(x, a, b)             from which x on a < b up to the last x, by lines between logarithms: the least x
+ *                                 where it always is, NULL where it is not in the end
+ *   center(e), low(e), high(e), ratio(e), p(e), sources(e), heads(e)
+ *                                 of an estimate; ratio(e) = exp(center(e)), heads are the units
+ *   verdict(e, family)            of a ratio, on the terms of a comparison: 'better', 'none' ...; of how many verdicts
+ *                                 that hold together
+ *   holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING)
+ *                                 p corrected for so many tests by Holm; NULL is no test
+ *   finite(x)                     NULL where x is infinite; of a list, the finite ones
+ *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
+ *   bound(format, x)              the end of an interval of ratios, with the digits that tell it from 1
+ *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
+ *   brief(x)                      as an error is read, in three digits
+ *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */
+#ifndef NB_FUNCTIONS_H
+#define NB_FUNCTIONS_H
+
+#include "base/ctx.h"
+
+#include <sqlite3.h>
+
+#define NB_MARK_BEHIND '\x1f' /* in a text: what follows is a mark */
+
+nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx);
+
+enum { NB_BOUND_ROOM = 400 };
+
+/* Prints the end of an interval of ratios as C does, or with as many decimals as tell it from 1: it decides. `format`:
+ * one number's, such as "%.3g". */
+void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x);
+
+#endif

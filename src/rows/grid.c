@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* grid.c - see grid.h */
+#include "rows/grid.h"
+
+#include <math.h>
+#include <string.h>
+
+const nb_cell *nb_grid_at(const nb_grid *g, int row, int column)
+{
+    return &g->cells[(size_t)row * (size_t)g->columns + (size_t)column];
+}
+
+int nb_grid_column(const nb_grid *g, const char *name)
+{
+    for (int c = 0; c < g->columns; c++)
+        if (strcmp(g->names[c], name) == 0) return c;
+    return -1;
+}
+
+nb_status nb_grid_make(nb_grid *g, const char *const *names, nb_ctx *ctx)
+{
+    *g = (nb_grid){.names = names, .ctx = ctx};
+    while (names[g->columns]) g->columns++;
+    return NB_OK;
+}
+
+nb_status nb_grid_add(nb_grid *g, nb_cell cell)
+{
+    NB_GROW(g->ctx, g->cells, g->filled, g->room);
+    g->count += g->filled % g->columns == 0;
+    g->cells[g->filled++] = cell;
+    return NB_OK;
+}
+
+nb_status nb_grid_text(nb_grid *g, const char *text)
+{
+    return nb_grid_add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text, .real = NAN});
+}
+
+nb_status nb_grid_int(nb_grid *g, long long value)
+{
+    return nb_grid_add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});
+}
+
+nb_status nb_grid_real(nb_grid *g, double value)
+{
+    return nb_grid_add(g, (nb_cell){.type = NB_CELL_REAL, .real = value});
+}
+
+nb_status nb_grid_whole(nb_grid *g, double value)
+{
+    return isfinite(value) ? nb_grid_int(g, (long long)value) : nb_grid_real(g, NAN);
+}
+
+const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx)
+{
+    if (cell->type == NB_CELL_INT) return nb_format(ctx, "%lld", cell->integer);
+    return cell->text ? cell->text : "";
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* grid.h - cells of text and numbers, row by row, such as the answer to a query: printed as CSV or JSON for programs
+ * (show/csv.h), or a table of a page for people (show/grid_page.h). */
+#ifndef NB_GRID_H
+#define NB_GRID_H
+
+#include "base/ctx.h"
+
+typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_FLAG, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
+
+typedef struct {
+    nb_cell_type type;
+    const char *text;  /* of a text; else NULL */
+    long long integer; /* of a flag 0: false */
+    double real;       /* of an integer too; else NaN */
+} nb_cell;
+
+typedef struct nb_grid {
+    int columns, count; /* count: of rows */
+    const char *const *names;
+    nb_cell *cells;
+    int labels; /* the first columns, which tell rows apart for people; 0: texts before the first number */
+
+    /* Private. */
+    nb_ctx *ctx;
+    int filled, room; /* cells */
+} nb_grid;
+
+const nb_cell *nb_grid_at(const nb_grid *grid, int row, int column);
+int nb_grid_column(const nb_grid *grid, const char *name); /* -1: there is none */
+
+/* `names`: of the columns, ends with NULL; it is kept, not copied. */
+nb_status nb_grid_make(nb_grid *grid, const char *const *names, nb_ctx *ctx);
+
+/* The next cell. Texts are kept, not copied; NULL: there is none. */
+nb_status nb_grid_add(nb_grid *grid, nb_cell cell);
+nb_status nb_grid_text(nb_grid *grid, const char *text);
+nb_status nb_grid_int(nb_grid *grid, long long value);
+nb_status nb_grid_real(nb_grid *grid, double value);
+nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
+
+/* A text, or a whole number as one; "" of all else. NULL: out of memory. */
+const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keys.c - see keys.h */
+#include "rows/keys.h"
+
+#include "base/text.h"
+#include "rows/columns.h"
+#include "rows/panels.h"
+#include "rows/made_tables.h"
+
+#include <string.h>
+
+/* Columns of the rows as they are read, before the texts of the identity, what is narrow, and the identity's numbers
+ * but for the trial. */
+enum { ID, POSITION, HEAD, TRIAL, N, D, STATUS, MODEL, LAYER, SOURCE, KINDS };
+
+enum { NUMBER = 12, NUMBERS = 2 * NB_MOST_TEXTS }; /* characters of a number as text; numbers of a row */
+typedef char numbers[NUMBERS * NUMBER + 1];
+
+typedef struct {
+    sqlite3_int64 first; /* id */
+    bool repeated;       /* it has a row of a trial above 0 */
+} row_line;
+
+typedef struct {
+    nb_relation *r;
+    nb_names *names;
+    sqlite3_stmt *row, *insert, *insert_stretch;
+    nb_texts heads, lines;
+    row_line *of_lines; /* by line */
+    int line_room;
+    int identity;                /* how many numbers the identity has */
+    bool of_data[NB_MOST_TEXTS]; /* kinds of texts that say which data a row is of */
+    numbers data;                /* which data the last row was of, and what follows from it: */
+    nb_data_ids ids;
+    nb_ctx *scratch;
+} keys;
+
+/* Writes a number to the base 64 and a blank at the end of a text: printf takes longer. Returns the new end. */
+static char *add_number(char *end, long long number)
+{
+    unsigned long long left = (unsigned long long)number;
+    do *end++ = (char)('0' + (left & 63));
+    while (left >>= 6);
+    *end++ = ' ';
+    *end = 0;
+    return end;
+}
+
+static char *add_value(char *end, sqlite3_stmt *s, int column)
+{
+    double x = sqlite3_column_double(s, column);
+    long long number = sqlite3_column_int64(s, column);
+    if (sqlite3_column_type(s, column) == SQLITE_NULL) return stpcpy(end, "- ");
+    if (sqlite3_column_type(s, column) == SQLITE_FLOAT) memcpy(&number, &x, sizeof number);
+    return add_number(end, number);
+}
+
+/* Returns a text of the row; NULL: it has none. */
+static const char *text_or_null(sqlite3_stmt *s, int column)
+{
+    return (const char *)sqlite3_column_text(s, column);
+}
+
+static nb_data_origin origin_of(const keys *k)
+{
+    return (nb_data_origin){.problem = nb_text_at(k->row, KINDS + k->r->problem),
+                            .model = text_or_null(k->row, MODEL),
+                            .layer = nb_text_at(k->row, LAYER),
+                            .source = text_or_null(k->row, SOURCE),
+                            .n = sqlite3_column_int(k->row, N),
+                            .d = sqlite3_column_int(k->row, D),
+                            .trial = sqlite3_column_int(k->row, TRIAL)};
+}
+
+static nb_status number_spec(keys *k, int kind, int *number)
+{
+    bool known;
+    NB_TRY(k->r->ctx, nb_names_number(k->names, kind, nb_text_at(k->row, KINDS + kind), number, &known));
+    if (known) return NB_OK;
+    nb_data_origin origin = origin_of(k);
+    return nb_names_look_at(k->names, kind, *number, &origin);
+}
+
+static nb_status number_data(keys *k, const int *kinds)
+{
+    nb_data_origin origin = origin_of(k);
+    return nb_data_number(k->r, &origin, nb_fact_of(k->names, k->r->problem, kinds[k->r->problem]), kinds, &k->ids,
+                          k->scratch);
+}
+
+/* Sets kinds, and what rows have in common: their head, the line of those that differ in the trial alone, and data;
+ * *others: the data are not those of the row before. */
+static nb_status number_row(keys *k, int *kinds, int *head, int *line, bool *others)
+{
+    const nb_relation *r = k->r;
+    numbers of_head = "", of_line = "", data = "";
+    char *line_end = of_line, *data_end = data;
+    for (int i = 0; i < r->kind_count; i++) {
+        NB_TRY(r->ctx, number_spec(k, i, &kinds[i]));
+        line_end = add_number(line_end, kinds[i]);
+        if (k->of_data[i]) data_end = add_number(data_end, kinds[i]);
+    }
+    for (int i = 1; i <= k->identity; i++) line_end = add_value(line_end, k->row, sqlite3_column_count(k->row) - i);
+    add_value(add_number(of_head, kinds[r->problem]), k->row, HEAD);
+    NB_TRY(r->ctx, nb_texts_number(&k->heads, of_head, head));
+    NB_TRY(r->ctx, nb_texts_number(&k->lines, of_line, line));
+    add_value(add_number(data_end, *head), k->row, TRIAL);
+    *others = strcmp(data, k->data) != 0;
+    if (*others) NB_TRY(r->ctx, number_data(k, kinds));
+    strcpy(k->data, data);
+    return NB_OK;
+}
+
+static nb_status add_stretch(keys *k, int number, int problem, int head)
+{
+    int to = 0;
+    sqlite3_bind_int(k->insert_stretch, ++to, number);
+    for (int i = ID; i <= POSITION; i++) sqlite3_bind_value(k->insert_stretch, ++to, sqlite3_column_value(k->row, i));
+    sqlite3_bind_value(k->insert_stretch, ++to, sqlite3_column_value(k->row, TRIAL));
+    const int made[] = {problem, head, k->ids.panel, k->ids.source};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) sqlite3_bind_int(k->insert_stretch, ++to, made[i]);
+    return nb_relation_add(k->r, k->insert_stretch, "");
+}
+
+static nb_status note_line(keys *k, int line, bool opens, int trial)
+{
+    NB_GROW(k->scratch, k->of_lines, line, k->line_room);
+    if (opens) k->of_lines[line] = (row_line){sqlite3_column_int64(k->row, ID), false};
+    k->of_lines[line].repeated = k->of_lines[line].repeated || trial > 0;
+    return NB_OK;
+}
+
+static nb_status add_key(keys *k, int number)
+{
+    const nb_relation *r = k->r;
+    int kinds[NB_MOST_TEXTS] = {0}, head, line, lines = k->lines.count, to = 0,
+        trial = sqlite3_column_int(k->row, TRIAL);
+    const char *status = nb_text_at(k->row, STATUS);
+    bool others, drawn = trial > 0, apart = !r->several && !*r->shared,
+                 open = strcmp(status, "ok") == 0 || strcmp(status, "planned") == 0;
+    NB_TRY(r->ctx, number_row(k, kinds, &head, &line, &others));
+    if (others) NB_TRY(r->ctx, add_stretch(k, number, kinds[r->problem], head));
+    NB_TRY(r->ctx, note_line(k, line, line == lines, trial));
+    for (int i = 0; i < r->kind_count; i++) {
+        nb_spec_facts *f = nb_fact_of(k->names, i, kinds[i]);
+        drawn = drawn || f->draws;
+        apart = apart || f->apart;
+        if (f->first < 0) f->first = number;
+        f->open = f->open || open;
+    }
+    drawn = drawn && !apart && !nb_fact_of(k->names, r->problem, kinds[r->problem])->stratum; /* not other data */
+    const int made[] = {head, k->ids.panel, k->ids.stratum, k->ids.source, line, drawn, line == lines};
+    sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, ID));
+    sqlite3_bind_int(k->insert, ++to, number);
+    for (int i = POSITION; i <= TRIAL; i++) sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, i));
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) sqlite3_bind_int(k->insert, ++to, made[i]);
+    for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, ++to, kinds[i]);
+    for (int from = KINDS + r->kind_count; from < sqlite3_column_count(k->row) - k->identity; from++)
+        sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, from));
+    sqlite3_bind_int(k->insert, ++to, 0);
+    return nb_relation_add(r, k->insert, "");
+}
+
+bool nb_is_in_key(const nb_study *study, const nb_column *c)
+{
+    const nb_column *metric = nb_study_metric(study);
+    const char *const compared[] = {metric ? metric->name : NULL, metric ? metric->noise : NULL,
+                                    metric ? metric->se : NULL, metric ? metric->unseen : NULL,
+                                    metric ? metric->trivial : NULL};
+    bool narrow =
+        c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
+        narrow = narrow || (compared[i] && strcmp(c->name, compared[i]) == 0);
+    return narrow;
+}
+
+/* Lists what `key` has behind what each study's has: of its columns, numbers of texts and what is narrow, and of what a
+ * row has for them. */
+static nb_status list_own(const nb_relation *r, const char **columns, const char **values)
+{
+    *columns = *values = "";
+    for (int i = 0; i < r->kind_count; i++) {
+        NB_NEED(*columns, nb_format(r->ctx, "%s, %s_id INTEGER", *columns, r->kinds[i]->name));
+        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, r->kinds[i]->name));
+    }
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        if (!nb_is_in_key(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0) continue;
+        NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
+                                    c->type == NB_COLUMN_INT    ? "INTEGER"
+                                    : c->type == NB_COLUMN_REAL ? "REAL"
+                                                                : "TEXT"));
+        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, nb_column_or_null(r, c->name)));
+    }
+    return NB_OK;
+}
+
+/* Lists the numbers of the identity but for the trial. */
+static nb_status list_identity(keys *k, const char **columns)
+{
+    const nb_relation *r = k->r;
+    *columns = "";
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        if (!c->identity || c->type == NB_COLUMN_TEXT || strcmp(c->name, "trial") == 0) continue;
+        NB_NEED(*columns, nb_format(r->ctx, "%s, %s", *columns, c->name));
+        k->identity++;
+    }
+    NB_REQUIRE(r->ctx, r->kind_count + k->identity <= NUMBERS, NB_EBUG, "the identity has more than %d columns",
+               NUMBERS);
+    return NB_OK;
+}
+
+/* Says of which rows no other trial is there: of a line, that is its only one. */
+static nb_status mark_alone(const keys *k)
+{
+    sqlite3_stmt *update;
+    NB_TRY(k->scratch, nb_relation_prepare(k->r, "UPDATE key SET alone = 1 WHERE id = ?", NULL, &update, k->scratch));
+    for (int i = 0; i < k->lines.count; i++) {
+        if (k->of_lines[i].repeated) continue;
+        sqlite3_bind_int64(update, 1, k->of_lines[i].first);
+        NB_TRY(k->scratch, nb_relation_add(k->r, update, ""));
+    }
+    return NB_OK;
+}
+
+nb_status nb_keys_make(nb_names *names, const char *which)
+{
+    nb_relation *r = names->relation;
+    keys made = {.r = r, .names = names}, *k = &made;
+    const char *identity, *columns, *values, *sql;
+    NB_NEED(k->scratch, nb_ctx_child(r->ctx));
+    nb_texts_init(&k->heads, k->scratch);
+    nb_texts_init(&k->lines, k->scratch);
+    NB_TRY(r->ctx, list_identity(k, &identity));
+    for (int i = 0; i < r->kind_count; i++)
+        k->of_data[i] = i == r->problem || nb_is_of_runs(r, i) || nb_is_of_scene(r, i);
+    NB_TRY(r->ctx, list_own(r, &columns, &values));
+    NB_NEED(sql, nb_format(r->ctx,
+                           "id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head INTEGER, trial INTEGER, "
+                           "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
+                           "draws INTEGER, opens INTEGER%s, alone INTEGER",
+                           columns));
+    NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k->insert, k->scratch));
+    NB_TRY(r->ctx, nb_relation_table(r, "stretch",
+                                     "number INTEGER PRIMARY KEY, id INTEGER, position INTEGER, trial INTEGER, "
+                                     "problem_id INTEGER, head_id INTEGER, panel_id INTEGER, source_id INTEGER",
+                                     &k->insert_stretch, k->scratch));
+    NB_NEED(
+        sql,
+        nb_format(
+            r->ctx,
+            "SELECT rowid, position, head, trial, n, d, status, %s, %s, %s%s%s FROM %s WHERE position IS NOT NULL%s "
+            "ORDER BY position",
+            nb_column_or_null(r, "model"), nb_column_or_null(r, "layer"), nb_column_or_null(r, "source"), values,
+            identity, r->rows, which));
+    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k->row, k->scratch));
+    for (int count = 0;; count++) {
+        bool there;
+        NB_TRY(r->ctx, nb_relation_step(r, k->row, &there));
+        if (!there) break;
+        NB_TRY(r->ctx, add_key(k, count));
+    }
+    NB_TRY(r->ctx, mark_alone(k));
+    nb_ctx_release(k->scratch, 0);
+    return NB_OK;
+}
+
+/* 2. Names. */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* made_tables.c - see made_tables.h */
+#include "rows/made_tables.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+nb_status nb_relation_table(const nb_relation *r, const char *table, const char *columns, sqlite3_stmt **insert,
+                            nb_ctx *ctx)
+{
+    const char *values = "?", *unique = strstr(columns, ", PRIMARY KEY"), *sql;
+    for (const char *at = columns; (at = strchr(at, ',')) && at != unique; at++)
+        NB_NEED(values, nb_format(ctx, "%s, ?", values));
+    NB_NEED(sql, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (%s)%s", table, table, columns,
+                           unique ? " WITHOUT ROWID" : ""));
+    NB_TRY(ctx, nb_relation_run(r, sql));
+    NB_NEED(sql, nb_format(ctx, "INSERT INTO temp.%s VALUES (%s)", table, values));
+    return nb_relation_prepare(r, sql, NULL, insert, ctx);
+}
+
+nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char *types, ...)
+{
+    bool there;
+    va_list values;
+    va_start(values, types);
+    for (int i = 1; *types; types++, i++)
+        if (*types == 'i')
+            sqlite3_bind_int(insert, i, va_arg(values, int));
+        else if (*types == 'r')
+            sqlite3_bind_double(insert, i, va_arg(values, double));
+        else
+            sqlite3_bind_text(insert, i, va_arg(values, const char *), -1, SQLITE_STATIC);
+    va_end(values);
+    nb_status status = nb_relation_step(r, insert, &there);
+    sqlite3_reset(insert);
+    return status;
+}
+
+/* Returns the place of what has this name, or a free one. */
+static int find_made(const nb_relation *r, const char *name)
+{
+    int i = 0;
+    while (i < NB_MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], name) != 0) i++;
+    return i;
+}
+
+bool nb_relation_has(const nb_relation *r, const char *name, const char *of)
+{
+    int i = find_made(r, name);
+    return i < NB_MOST_MADE && r->made[i][1] && strcmp(r->made[i][1], of) == 0;
+}
+
+nb_status nb_relation_note(nb_relation *r, const char *name, const char *of, nb_ctx *ctx)
+{
+    int i = find_made(r, name);
+    NB_REQUIRE(ctx, i < NB_MOST_MADE, NB_EBUG, "more than %d things made of rows", NB_MOST_MADE);
+    NB_NEED(r->made[i][0], nb_strdup(r->memory, name));
+    r->made[i][1] = NULL;
+    if (of) NB_NEED(r->made[i][1], nb_strdup(r->memory, of));
+    return NB_OK;
+}
+
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
+{
+    if (nb_relation_has(r, table, sql)) return NB_OK;
+    NB_TRY(ctx, nb_relation_note(r, table, NULL, ctx));
+    NB_TRY(ctx, nb_relation_run(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
+    NB_TRY(ctx, nb_relation_run(r, sql));
+    return nb_relation_note(r, table, sql, ctx);
+}
+
+nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)
+{
+    return nb_relation_run(r, nb_format(ctx,
+                                        "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY); "
+                                        "INSERT INTO %s SELECT id FROM run WHERE %s ORDER BY id",
+                                        table, table, table, where));
+}

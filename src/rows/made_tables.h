@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* made_tables.h - temporary tables that are made of rows, and a record of what has been made of what. */
+#ifndef NB_MADE_TABLES_H
+#define NB_MADE_TABLES_H
+
+#include "rows/relation.h"
+
+/* A new temporary table with these columns, "a, b, c, PRIMARY KEY (a, b)", in the place of one of that name; *insert
+ * adds a row to it. */
+nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
+                            nb_ctx *ctx);
+/* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
+nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert, const char *types, ...);
+/* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
+nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
+
+/* Whether what has this name was made of this text; and that it now is (NULL: that it is not). */
+bool nb_relation_has(const nb_relation *relation, const char *name, const char *of);
+nb_status nb_relation_note(nb_relation *relation, const char *name, const char *of, nb_ctx *ctx);
+
+/* A table with the ids of the rows for which a condition holds, in the place of one of that name. */
+nb_status nb_relation_choose(const nb_relation *relation, const char *table, const char *where, nb_ctx *ctx);
+
+#endif

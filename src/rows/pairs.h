@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pairs.h - the pairs of rows that a question is about: one value of a column against another, where nothing else
+ * differs. Rows of the same problem, head and trial are a pair that agree in all columns of their identity but that
+ * one. pairs.sql makes them, and says what its tables hold. */
+#ifndef NB_REPORT_PAIRS_H
+#define NB_REPORT_PAIRS_H
+
+#include "rows/relation.h"
+
+/* Names of what may differ though no column of the identity does: whether the methods have looked at the rows of S that
+ * they are judged on, and which program has measured a row. */
+#define NB_ROWS_SEEN "rows_seen"
+#define NB_BUILD "build"
+/* A column of settings beside those of rows: how the files of heads are read (their window, mask, permutation), where
+ * the run reads some of one model in several ways. What is so read are no replicates of each other. */
+#define NB_INPUT "input"
+
+typedef struct {
+    const nb_column *by, *metric;
+    const nb_column *pool;         /* what a scope leaves out of a setting; NULL: landmarks */
+    const char *const *confounded; /* columns in which both may differ, and NB_BUILD; ends with NULL */
+    const char *where;             /* a condition on the rows of the view `run`; NULL: all */
+
+    /* Set by nb_pairs_make. */
+    const char *name;     /* in the tables */
+    const char **keys;    /* of a row's method, but `by`; ends with NULL */
+    const char **setting; /* likewise, what a setting is, with NB_INPUT */
+    bool builds;          /* there are several programs whose rows are no pairs */
+} nb_pair_question;
+
+/* Makes the question's pairs, unless they are there. Those of a question with a condition go with the next such one. */
+nb_status nb_pairs_make(nb_relation *relation, nb_pair_question *question, nb_ctx *ctx);
+
+/* Makes the pairs that a study's views ask for, with the study's metric: "COLUMN", by whose values, or "COLUMN,OTHER",
+ * where both may differ in the other column too: of none where all rows have one value there. */
+nb_status nb_pairs_need(nb_relation *relation, const char *what, nb_ctx *ctx);
+
+/* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of
+ * it, too, which is what times depend on. *several: there are. */
+nb_status nb_builds_table(nb_relation *relation, bool sessions, bool *several, nb_ctx *ctx);
+
+/* In SQL, of a row of the view `run` of this name: how its files are read; NULL where none are. */
+#define NB_INPUT_SQL(run) "(SELECT input FROM component WHERE kind = 'problem' AND id = " run ".problem_id)"
+
+#endif

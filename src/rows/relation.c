@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* relation.c - see relation.h */
+#include "rows/relation.h"
+
+#include <string.h>
+
+static nb_status fail(const nb_relation *r, const char *what)
+{
+    int code = sqlite3_errcode(r->store->db) & 0xff;
+    nb_status status = code == SQLITE_ERROR || code == SQLITE_AUTH ? NB_EINVAL
+                       : code == SQLITE_NOMEM                      ? NB_ENOMEM
+                                                                   : NB_EIO;
+    NB_FAIL(r->ctx, status, "%s: %s%s", what, code == SQLITE_AUTH ? "a query can only read: " : "",
+            sqlite3_errmsg(r->store->db));
+}
+
+nb_status nb_relation_run(const nb_relation *r, const char *sql)
+{
+    if (!sql) return NB_ENOMEM;
+    return sqlite3_exec(r->store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK : fail(r, "the views of the rows");
+}
+
+static void finalize(void *statement)
+{
+    sqlite3_finalize(statement);
+}
+
+nb_status nb_statement_defer(sqlite3_stmt *s, nb_ctx *ctx)
+{
+    return nb_defer(ctx, finalize, s);
+}
+
+static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
+{
+    int baseline = sqlite3_bind_parameter_index(s, ":baseline"), m = sqlite3_bind_parameter_index(s, ":m"),
+        question = sqlite3_bind_parameter_index(s, ":question");
+    if (baseline > 0) sqlite3_bind_text(s, baseline, r->baseline, -1, SQLITE_STATIC);
+    if (m > 0) sqlite3_bind_int(s, m, r->m);
+    if (question > 0) sqlite3_bind_text(s, question, r->question, -1, SQLITE_STATIC);
+}
+
+nb_status nb_relation_prepare(const nb_relation *r, const char *sql, const char **rest, sqlite3_stmt **s, nb_ctx *ctx)
+{
+    if (sqlite3_prepare_v2(r->store->db, sql, -1, s, rest) != SQLITE_OK) return fail(r, "SQL");
+    if (!*s) return NB_OK;
+    bind_parameters(r, *s);
+    return nb_statement_defer(*s, ctx);
+}
+
+nb_status nb_relation_run_file(const nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    while (*sql) {
+        sqlite3_stmt *s = NULL;
+        nb_mark mark = nb_ctx_mark(ctx);
+        NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
+        if (s && sqlite3_step(s) != SQLITE_DONE) return fail(r, "the views of the rows");
+        nb_ctx_release(ctx, mark);
+    }
+    return NB_OK;
+}
+
+nb_status nb_relation_step(const nb_relation *r, sqlite3_stmt *s, bool *there)
+{
+    int code = sqlite3_step(s);
+    *there = code == SQLITE_ROW;
+    return *there || code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+}
+
+const char *nb_sql_text(const char *name)
+{
+    const nb_sql_file *f = nb_sql_files;
+    while (*f->study || strcmp(f->name, name) != 0) f++;
+    return f->text;
+}
+
+void nb_cell_bind(sqlite3_stmt *s, int parameter, const nb_cell *cell)
+{
+    if (cell->type == NB_CELL_INT)
+        sqlite3_bind_int64(s, parameter, cell->integer);
+    else if (cell->type == NB_CELL_REAL)
+        sqlite3_bind_double(s, parameter, cell->real);
+    else
+        sqlite3_bind_text(s, parameter, cell->text, -1, SQLITE_STATIC);
+}
+
+const char *nb_text_at(sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text ? text : "";
+}
+
+/* texts: those of other rows, most of which are the same. */
+static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *texts)
+{
+    const char *text = NULL;
+    int number;
+    switch (sqlite3_column_type(s, column)) {
+    case SQLITE_INTEGER: return nb_grid_int(a, sqlite3_column_int64(s, column));
+    case SQLITE_FLOAT: return nb_grid_real(a, sqlite3_column_double(s, column));
+    case SQLITE_TEXT:
+        NB_TRY(a->ctx, nb_texts_number(texts, nb_text_at(s, column), &number));
+        text = texts->items[number];
+        break;
+    default: break;
+    }
+    NB_TRY(a->ctx, nb_grid_text(a, text));
+    if (sqlite3_column_type(s, column) == SQLITE_BLOB) a->cells[a->filled - 1].type = NB_CELL_BLOB;
+    return NB_OK;
+}
+
+/* Forgets the rows and their memory, but not the columns. */
+static void empty(nb_grid *a, nb_texts *texts)
+{
+    nb_ctx_release(a->ctx, 0);
+    nb_texts_init(texts, a->ctx);
+    a->cells = NULL;
+    a->count = a->filled = a->room = 0;
+}
+
+/* alone: nothing may follow the statement. `take` is given each row alone, and the grid is empty then; NULL: it keeps
+ * all. */
+static nb_status ask_next(const nb_relation *r, const char **sql, bool alone, nb_grid *a, nb_row_taker *take,
+                          void *self, nb_ctx *ctx)
+{
+    sqlite3_stmt *s = NULL;
+    const char **names;
+    nb_texts texts;
+    bool there = true;
+    *a = (nb_grid){.ctx = ctx};
+    NB_TRY(ctx, nb_relation_prepare(r, *sql, sql, &s, ctx));
+    *sql += strspn(*sql, " \t\r\n");
+    if (!s) return NB_OK;
+    NB_REQUIRE(ctx, !alone || !**sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", *sql);
+    NB_NEED(names, nb_alloc(ctx, (size_t)sqlite3_column_count(s) + 1, sizeof *names));
+    for (int c = 0; c < sqlite3_column_count(s); c++) NB_NEED(names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
+    NB_TRY(ctx, nb_grid_make(a, names, ctx));
+    if (take) NB_NEED(a->ctx, nb_ctx_child(ctx));
+    nb_texts_init(&texts, a->ctx);
+    for (;;) {
+        NB_TRY(ctx, nb_relation_step(r, s, &there));
+        if (!there) break;
+        for (int c = 0; c < a->columns; c++) NB_TRY(ctx, read_cell(s, c, a, &texts));
+        if (take) NB_TRY(ctx, take(self, a));
+        if (take) empty(a, &texts);
+    }
+    sqlite3_reset(s);
+    return NB_OK;
+}
+
+nb_status nb_relation_ask_alone(const nb_relation *r, const char *sql, nb_grid *a, nb_row_taker *take, void *self,
+                                nb_ctx *ctx)
+{
+    return ask_next(r, &sql, true, a, take, self, ctx);
+}
+
+nb_status nb_relation_ask_next(const nb_relation *r, const char **sql, nb_grid *a, nb_ctx *ctx)
+{
+    return ask_next(r, sql, false, a, NULL, NULL, ctx);
+}
+
+nb_status nb_relation_ask(const nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx)
+{
+    return nb_relation_ask_next(r, &sql, a, ctx);
+}
+
+nb_status nb_relation_text(const nb_relation *r, const char *sql, const char **text, nb_ctx *ctx)
+{
+    nb_grid a;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
+    return NB_OK;
+}
+
+nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
+{
+    const char *sql; /* reads no more than it needs, since each command asks it */
+    NB_NEED(sql,
+            nb_format(ctx, "SELECT r.experiment FROM key JOIN %s AS r ON r.rowid = key.id WHERE number = 0", r->rows));
+    return nb_relation_text(r, sql, name, ctx);
+}
+
+nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx *ctx)
+{
+    return nb_relation_text(r, "SELECT text FROM unfinished", text, ctx);
+}
+
+nb_status nb_relation_strata(const nb_relation *r, nb_grid *strata, nb_ctx *ctx)
+{
+    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", strata, ctx);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* relation.h - a relation, the rows of a run as a database, and how it is asked with SQL. rows/open.h opens one and
+ * says which views it has. */
+#ifndef NB_RELATION_H
+#define NB_RELATION_H
+
+#include "base/texts.h"
+#include "components/study.h"
+#include "rows/grid.h"
+#include "run/store.h"
+
+enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 32 };
+
+typedef struct nb_relation {
+    nb_store *store;
+    const nb_study *study;
+    const nb_given_labels *labels;
+    const char *baseline; /* the parameter :baseline: a strategy, canonical; NULL: the first that is no oracle */
+    int m;                /* the parameter :m; 0: it is not chosen */
+    const char *question; /* the parameter :question, the last that pairs have been made for (rows/pairs.h) */
+
+    /* Private. */
+    const char *rows;    /* the table that has them */
+    bool several;        /* runs: they are copied */
+    const char **shared; /* names of the runs whose sources share their draws; NULL-terminated */
+    int kind_count;
+    const nb_column *kinds[NB_MOST_TEXTS]; /* texts of the identity */
+    int problem;                           /* which of them is that */
+    nb_texts specs[NB_MOST_TEXTS];
+    nb_texts strata, sources, panels;
+    bool *drawn; /* by stratum: its data are drawn */
+    int drawn_room;
+    nb_texts views;                    /* that have been made */
+    const char *made[NB_MOST_MADE][2]; /* tables and pairs by name, and what they were made of */
+    nb_ctx *memory;                    /* of these, which are made at any time */
+    nb_ctx *ctx;
+} nb_relation;
+
+/* Runs statements without answers; NB_ENOMEM where `sql` is NULL. */
+nb_status nb_relation_run(const nb_relation *relation, const char *sql);
+/* Runs all statements of a text, with the parameters. */
+nb_status nb_relation_run_file(const nb_relation *relation, const char *sql, nb_ctx *ctx);
+
+/* Finds the experiment of the first row; NULL: there are none. */
+nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
+
+/* Says how many rows have been run, where some have not: "only 12 of 40 rows have been run". NULL: all have. */
+nb_status nb_relation_unfinished(const nb_relation *relation, const char **text, nb_ctx *ctx);
+
+/* Each stratum, by its id. */
+enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };
+nb_status nb_relation_strata(const nb_relation *relation, nb_grid *strata, nb_ctx *ctx);
+
+/* Binds the value of a cell to a statement's parameter, 1 ...; the cell's text must outlive it. */
+void nb_cell_bind(sqlite3_stmt *statement, int parameter, const nb_cell *cell);
+
+/* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words if it is none. */
+nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
+/* The answer to one statement, behind which nothing may stand. `take` is called with each row as it comes, a grid of
+ * that row alone, and the answer keeps none: memory does not grow with their number. NULL: the answer has them all. */
+typedef nb_status nb_row_taker(void *self, const nb_grid *row);
+nb_status nb_relation_ask_alone(const nb_relation *relation, const char *sql, nb_grid *answer, nb_row_taker *take,
+                                void *self, nb_ctx *ctx);
+/* Finds the text that the first row of an answer begins with; NULL: there is none. */
+nb_status nb_relation_text(const nb_relation *relation, const char *sql, const char **text, nb_ctx *ctx);
+/* The answer to the first statement of several, likewise; *sql becomes what follows it, "" where there is nothing. */
+nb_status nb_relation_ask_next(const nb_relation *relation, const char **sql, nb_grid *answer, nb_ctx *ctx);
+
+/* Read answers row by row: a statement, of ctx's memory, and its next row. *rest (NULL: not asked for): what stands
+ * behind the statement. */
+nb_status nb_relation_prepare(const nb_relation *relation, const char *sql, const char **rest, sqlite3_stmt **statement,
+                              nb_ctx *ctx);
+nb_status nb_relation_step(const nb_relation *relation, sqlite3_stmt *statement, bool *there);
+/* The statement ends with the context's memory. */
+nb_status nb_statement_defer(sqlite3_stmt *statement, nb_ctx *ctx);
+const char *nb_text_at(sqlite3_stmt *statement, int column); /* of its row; "" of NULL */
+
+/* The SQL files of the tree, which the Makefile finds. */
+typedef struct {
+    const char *study, *folder, *name; /* src/studies/STUDY/FOLDER/NAME.sql */
+    const char *text;
+} nb_sql_file;
+extern const nb_sql_file nb_sql_files[];   /* ends with study == NULL */
+const char *nb_sql_text(const char *name); /* of rows/, answers/ and show/ */
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* views.c - see views.h */
+#include "rows/views.h"
+
+#include "rows/pairs.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Returns the next file of views of the study, behind `f`; NULL: there is none. */
+static const nb_sql_file *next_view(const nb_relation *r, const nb_sql_file *f)
+{
+    for (f = f ? f + 1 : nb_sql_files; f->study; f++)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0) return f;
+    return NULL;
+}
+
+/* NULL: the study has none of this name. */
+static const nb_sql_file *find_view(const nb_relation *r, const char *name)
+{
+    const nb_sql_file *view = next_view(r, NULL);
+    while (view && strcmp(view->name, name) != 0) view = next_view(r, view);
+    return view;
+}
+
+/* Makes the views of a file, and first those that it needs, unless they are there. */
+static nb_status make_study_view(nb_relation *r, const nb_sql_file *view, nb_ctx *ctx)
+{
+    int number;
+    if (nb_texts_find(&r->views, view->name) >= 0) return NB_OK;
+    NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
+    NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
+    return nb_relation_run_file(r, view->text, ctx);
+}
+
+static const char look[] = "look";
+
+nb_status nb_looks_make(nb_relation *r, nb_ctx *ctx)
+{
+    const nb_sql_file *view = find_view(r, look);
+    return view ? make_study_view(r, view, ctx) : NB_OK;
+}
+
+nb_status nb_views_forget(nb_relation *r, bool but_looks)
+{
+    int number;
+    nb_texts_init(&r->views, r->ctx);
+    return but_looks && find_view(r, look) ? nb_texts_number(&r->views, look, &number) : NB_OK;
+}
+
+static const char pairs_of[] = "pairs:";
+
+/* Makes what a word of length `length` names: pairs:COLUMN, or a view of the study. */
+static nb_status make_needed(nb_relation *r, const char *word, size_t length, nb_ctx *ctx)
+{
+    const char *name;
+    NB_NEED(name, nb_format(ctx, "%.*s", (int)length, word));
+    if (strncmp(name, pairs_of, strlen(pairs_of)) == 0) return nb_pairs_need(r, name + strlen(pairs_of), ctx);
+    const nb_sql_file *view = find_view(r, name);
+    NB_REQUIRE(ctx, view, NB_EBUG, "no view '%s' in the study %s", name, r->study->component.name);
+    return make_study_view(r, view, ctx);
+}
+
+nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    static const char begin[] = "-- needs:";
+    const char *line = strstr(sql, begin);
+    if (!line) return NB_OK;
+    line += strlen(begin);
+    const char *end = line + strcspn(line, "\n");
+    for (line += strspn(line, " "); line < end; line += strspn(line, " ")) {
+        size_t length = strcspn(line, " \n");
+        NB_TRY(ctx, make_needed(r, line, length, ctx));
+        line += length;
+    }
+    return NB_OK;
+}
+
+/* Returns whether a query may ask for what the view's file makes: it has its name, or a longer word. */
+static bool speaks_of(const char *sql, const nb_sql_file *view)
+{
+    static const char begin[] = "CREATE TEMP ";
+    for (const char *at = view->text; (at = strstr(at, begin));) {
+        at += strlen(begin) + strcspn(at + strlen(begin), " ") + 1; /* TABLE, VIEW */
+        size_t length = strcspn(at, " (\n");
+        for (const char *s = sql; *s; s++)
+            if (strncasecmp(s, at, length) == 0) return true;
+    }
+    return false;
+}
+
+/* Makes the study's views that a query speaks of; NULL: all. */
+static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    for (const nb_sql_file *view = next_view(r, NULL); view; view = next_view(r, view))
+        if (!sql || speaks_of(sql, view)) NB_TRY(ctx, make_study_view(r, view, ctx));
+    return NB_OK;
+}
+
+static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
+{
+    (void)self, (void)a, (void)b, (void)database, (void)trigger;
+    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE
+               ? SQLITE_OK
+               : SQLITE_DENY;
+}
+
+nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answer, nb_row_taker *take, void *self,
+                                 nb_ctx *ctx)
+{
+    NB_TRY(ctx, need_views(r, sql, ctx));
+    sqlite3_set_authorizer(r->store->db, only_reads, NULL);
+    nb_status status = nb_relation_ask_alone(r, sql, answer, take, self, ctx);
+    nb_store_restrict(r->store);
+    NB_TRY(ctx, status);
+    NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
+    return NB_OK;
+}
+
+nb_status nb_relation_views(nb_relation *r, nb_grid *answer, nb_ctx *ctx)
+{
+    NB_TRY(ctx, need_views(r, NULL, ctx));
+    return nb_relation_ask(
+        r,
+        "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
+        "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
+        "WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name "
+        "ORDER BY s.name <> 'run', s.name",
+        answer, ctx);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* grid_page.c - see grid_page.h */
+#include "show/grid_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
+{
+    char digits[64];
+    switch (cell->type) {
+    case NB_CELL_TEXT: nb_page_cell(page, "%s", cell->text); break;
+    case NB_CELL_FLAG: nb_page_cell(page, cell->integer ? "true" : "false"); break;
+    case NB_CELL_INT: nb_page_cell(page, "%lld", cell->integer); break;
+    case NB_CELL_REAL:
+        strfromd(digits, sizeof digits, format, cell->real);
+        if (strtod(digits, NULL) == 0) strfromd(digits, sizeof digits, format, 0); /* a sign would come from rounding */
+        nb_page_cell(page, "%s", isnan(cell->real) ? "-" : digits);
+        break;
+    case NB_CELL_NONE:
+    case NB_CELL_BLOB: nb_page_cell(page, "%s", ""); break;
+    }
+}
+
+static bool has_number(const nb_grid *g, int column)
+{
+    for (int i = 0; i < g->count; i++)
+        if (nb_grid_at(g, i, column)->type == NB_CELL_INT || nb_grid_at(g, i, column)->type == NB_CELL_REAL)
+            return true;
+    return false;
+}
+
+bool nb_grid_has_prose(const nb_grid *g, int column)
+{
+    enum { LONGEST_WORD = 32 };
+    for (int i = 0; i < g->count; i++) {
+        const char *text = nb_grid_at(g, i, column)->text;
+        if (text && strlen(text) > LONGEST_WORD) return true;
+    }
+    return false;
+}
+
+void nb_grid_show(const nb_grid *g, nb_page *page)
+{
+    int labels = g->labels;
+    while (g->labels == 0 && labels < g->columns && !has_number(g, labels)) labels++;
+    nb_page_table(page);
+    for (int c = 0; c < g->columns; c++) {
+        int kind = has_number(g, c)                         ? NB_PAGE_NUMBER
+                   : c >= labels && nb_grid_has_prose(g, c) ? NB_PAGE_PROSE
+                                                            : NB_PAGE_WORD;
+        nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->names[c]);
+    }
+    for (int i = 0; i < g->count * g->columns; i++) {
+        if (i % g->columns == 0) nb_page_row(page);
+        nb_cell_show(&g->cells[i], "%.3g", page);
+    }
+}

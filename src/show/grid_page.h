@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* grid_page.h - a grid as a table of a page, for people: numbers have three digits, and what is not known is `-`. */
+#ifndef NB_GRID_PAGE_H
+#define NB_GRID_PAGE_H
+
+#include "rows/grid.h"
+#include "show/page.h"
+
+/* The next cell of a page: its text, or its number in a format such as "%.3g". */
+void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page);
+void nb_grid_show(const nb_grid *grid, nb_page *page);   /* a table at the end of the page */
+bool nb_grid_has_prose(const nb_grid *grid, int column); /* a sentence, which may be broken */
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* page_html.c - the blocks of a page as elements of HTML. */
+#include "show/page_html.h"
+
+#include "base/files.h"
+
+#include <nettle/base64.h>
+#include <string.h>
+
+/* Letters of a cell beyond which it is broken into lines, and into longer ones; columns of a table beyond which it is
+ * printed across. */
+enum { LONG_CELL = 26, PROSE_CELL = 100, WIDE_TABLE = 9 };
+
+void nb_html_print_escaped(FILE *out, const char *text)
+{
+    for (; *text; text++) switch (*text) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '"': fputs("&quot;", out); break;
+        default: fputc(*text, out);
+        }
+}
+
+/* In a page that has headings of its own there are no anchors, and headings stand below those. */
+static nb_status write_heading(nb_page_walk *w)
+{
+    nb_html_state *s = w->own;
+    const nb_page_block *b = w->block;
+    const char *anchor = s->anchors ? s->anchors[w->at] : NULL;
+    int level = anchor ? b->level : b->level + 2;
+    bool folds = b->level == NB_PAGE_FOLDED;
+    if (s->folded && b->level != NB_PAGE_DEEPEST) fputs("</details>\n", w->out);
+    s->folded = folds || (s->folded && b->level == NB_PAGE_DEEPEST);
+    if (folds)
+        fputs("<details><summary>", w->out);
+    else if (anchor)
+        fprintf(w->out, "<h%d id=\"%s\">", level, anchor);
+    else
+        fprintf(w->out, "<h%d>", level);
+    nb_html_print_escaped(w->out, b->text);
+    if (folds)
+        fputs("</summary>\n", w->out);
+    else
+        fprintf(w->out, "</h%d>\n", level);
+    return NB_OK;
+}
+
+static nb_status write_paragraph(nb_page_walk *w)
+{
+    fputs("<p>", w->out);
+    nb_html_print_escaped(w->out, w->block->text);
+    fputs("</p>\n", w->out);
+    return NB_OK;
+}
+
+/* Of notes too. */
+static nb_status write_item(nb_page_walk *w)
+{
+    fputs("<li>", w->out);
+    if (*w->block->mark) fputs("<strong>", w->out);
+    nb_html_print_escaped(w->out, w->block->mark);
+    if (*w->block->mark) fputs("</strong> ", w->out);
+    nb_html_print_escaped(w->out, w->block->text);
+    fputs("</li>\n", w->out);
+    return NB_OK;
+}
+
+static nb_status write_verbatim(nb_page_walk *w)
+{
+    fputs("<pre><code>", w->out);
+    nb_html_print_escaped(w->out, w->block->text);
+    fputs("</code></pre>\n", w->out);
+    return NB_OK;
+}
+
+/* Writes an image element, for which a browser runs no script and fetches nothing. */
+static nb_status write_picture(nb_page_walk *w)
+{
+    nb_ctx *ctx = w->page->ctx;
+    const char *svg;
+    char *base64;
+    NB_TRY(ctx, nb_read_file(w->block->path, &svg, ctx));
+    NB_NEED(base64, nb_alloc(ctx, BASE64_ENCODE_RAW_LENGTH(strlen(svg)) + 1, 1));
+    base64_encode_raw(base64, strlen(svg), (const uint8_t *)svg);
+    fputs("<figure>\n<div class=\"drawing\"><img alt=\"", w->out);
+    nb_html_print_escaped(w->out, w->block->text);
+    fprintf(w->out, "\" src=\"data:image/svg+xml;base64,%s\"></div>\n<figcaption>", base64);
+    nb_html_print_escaped(w->out, w->block->text);
+    fputs("</figcaption>\n</figure>\n", w->out);
+    return NB_OK;
+}
+
+static void print_cell(FILE *out, nb_page_entry cell, const char *tag, bool number)
+{
+    size_t length = strlen(cell.text) + strlen(cell.mark);
+    fprintf(out, "<%s%s%s>", tag, *tag == 't' && tag[1] == 'h' ? " scope=\"col\"" : "",
+            number                ? " class=\"number\""
+            : length > PROSE_CELL ? " class=\"long prose\""
+            : length > LONG_CELL  ? " class=\"long\""
+                                  : "");
+    nb_html_print_escaped(out, cell.text);
+    nb_html_print_escaped(out, cell.mark);
+    fprintf(out, "</%s>", tag);
+}
+
+/* Writes a table in a box that scrolls, by keys too, where it is wider than the page. */
+static nb_status write_table(nb_page_walk *w)
+{
+    FILE *out = w->out;
+    const nb_page_sheet *t = w->block->table;
+    nb_html_state *s = w->own;
+    int columns = t->column_count + (t->band_head != NULL);
+    fprintf(out, "<div class=\"table%s\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n<table>\n",
+            columns > WIDE_TABLE ? " wide" : "", ++s->tables);
+    fputs("<thead>\n<tr>", out);
+    if (t->band_head) print_cell(out, (nb_page_entry){t->band_head, ""}, "th", false);
+    for (int c = 0; c < t->column_count; c++)
+        print_cell(out, (nb_page_entry){t->columns[c].text, ""}, "th", t->columns[c].kind & NB_PAGE_NUMBER);
+    fputs("</tr>\n</thead>\n<tbody>\n", out);
+    for (int r = 0; r < t->row_count; r++) {
+        const char *band = t->rows[r].band;
+        fputs("<tr>", out);
+        if (t->band_head) print_cell(out, (nb_page_entry){band ? band : "", ""}, "td", false);
+        for (int c = 0; c < t->column_count; c++)
+            print_cell(out, nb_page_cell_at(t, r, c), "td", t->columns[c].kind & NB_PAGE_NUMBER);
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody>\n</table>\n</div>\n", out);
+    return NB_OK;
+}
+
+/* Begins and ends lists, the element around all, unless it is a page of its own, and at the end what is folded. */
+static void write_between(nb_page_walk *w)
+{
+    nb_html_state *s = w->own;
+    bool item = nb_page_is_item(w->block), before = nb_page_is_item(w->before);
+    if (!s->anchors && !w->before) fputs("<div>\n", w->out);
+    if (before && !item) fputs("</ul>\n", w->out);
+    if (item && !before) fputs("<ul>\n", w->out);
+    if (!w->block && s->folded) fputs("</details>\n", w->out);
+    if (!w->block && !s->anchors) fputs("</div>\n", w->out);
+}
+
+const nb_page_writer nb_page_html_writer = {.own_size = sizeof(nb_html_state),
+                                            .between = write_between,
+                                            .block = {[NB_HEADING] = write_heading,
+                                                      [NB_PARAGRAPH] = write_paragraph,
+                                                      [NB_ITEM] = write_item,
+                                                      [NB_NOTE] = write_item,
+                                                      [NB_PICTURE] = write_picture,
+                                                      [NB_VERBATIM] = write_verbatim,
+                                                      [NB_TABLE] = write_table}};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* page_record.h - the blocks of a page, for those that print pages. */
+#ifndef NB_PAGE_RECORD_H
+#define NB_PAGE_RECORD_H
+
+#include "show/page.h"
+
+typedef struct {
+    const char *text;
+    int kind;
+} nb_page_head;
+
+typedef struct {
+    const char *text, *mark;
+} nb_page_entry;
+
+typedef struct {
+    const char *band; /* NULL: none */
+    int first, count; /* cells */
+} nb_page_record;
+
+typedef struct {
+    bool headless, flush;
+    const char *band_head; /* NULL: it has no bands */
+    const char *band;      /* of the next row */
+    nb_page_head *columns;
+    nb_page_record *rows;
+    nb_page_entry *cells;
+    int column_count, row_count, cell_count;
+    int column_capacity, row_capacity, cell_capacity;
+} nb_page_sheet;
+
+struct nb_page_block {
+    nb_block_kind kind;
+    nb_page_use use;      /* of a paragraph */
+    int level;            /* of a heading */
+    const char *text;     /* of a table: NULL */
+    const char *mark;     /* of a note, "": none; of a picture: its address */
+    const char *path;     /* of a picture */
+    nb_page_sheet *table; /* else NULL */
+};
+
+/* "" with no mark where the row has no cell. */
+nb_page_entry nb_page_cell_at(const nb_page_sheet *table, int row, int column);
+
+/* A walk over the blocks of a page, but for tables without rows. */
+typedef struct {
+    FILE *out;
+    const nb_page *page;
+    int at;                              /* the block at hand */
+    const nb_page_block *block, *before; /* the same, NULL at the end; the one that was written before, NULL: none */
+    bool bold;                           /* of text, as is the width */
+    int width;
+    void *own; /* the writer's */
+} nb_page_walk;
+
+/* A form of a page: what writes each kind of block. A function that writes several blocks as one moves `at` to the last
+ * of them. */
+typedef struct {
+    size_t own_size; /* of walk->own, which begins as zeros */
+    nb_status (*block[NB_BLOCK_KINDS])(nb_page_walk *walk);
+    void (*between)(nb_page_walk *walk); /* before each block, and at the end; NULL: nothing stands there */
+} nb_page_writer;
+
+extern const nb_page_writer nb_page_text_writer, nb_page_markdown_writer, nb_page_latex_writer, nb_page_html_writer;
+
+/* Writes all blocks. `walk` has what its writer takes; own NULL: it is made. */
+nb_status nb_page_write(const nb_page_writer *writer, nb_page_walk walk);
+
+bool nb_page_is_item(const nb_page_block *block); /* of a list, as a note is; false of NULL */
+
+nb_status nb_page_print_table(FILE *out, const nb_page_sheet *table, bool bold, int width, nb_ctx *ctx);
+
+void nb_page_spaces(FILE *out, int count);
+/* All lines of a text, the first behind `lead`; the others are set in by `indent`. Width 0: one line. */
+void nb_page_wrap(FILE *out, const char *lead, const char *text, int indent, int width, bool bold);
+
+#endif

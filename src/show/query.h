@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* query.h - a table that is a file of SQL, src/studies/STUDY/tables/NAME.sql, or, with a script that draws it, a
+ * figure, src/studies/STUDY/figures/NAME.sql: directives that say what it is, then queries. The build refuses unknown
+ * directives. A line that goes on with the one before begins with "--" and three blanks.
+ *
+ * Of tables and figures:
+ *   -- summary: what it is, in one line       -- reference: of its statistics
+ *   -- place: N                               as in nb_table and nb_figure
+ *   -- needs: NAME NAME                       views of the study
+ * Of figures (show/figure.h): is, compares, prepare, script, title, data, arrays, ticks, bars, set, most
+ * Of tables:
+ *   -- file: NAME.csv                         as in nb_table
+ *   -- flags: COLUMN COLUMN                   columns that are true or false
+ *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
+ *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
+ *   -- format: COLUMN: %.4g                   of its numbers, else %.3g; %s: its texts are none, whatever they are
+ *   -- headless: WHY                          without the names of columns, where cells speak for themselves
+ *   -- above: TEXT                            a paragraph before the tables: what they share
+ *   -- holds: TEXT                            behind them: what they hold; both are of a caption in a paper
+ *   -- remark: TEXT                           behind them, in a paper too
+ *   -- paragraph: TEXT                        behind them, but not in a paper: it leads to notes, or names an option
+ *   -- word: WORD: TEXT                       what a word of the table means
+ *   -- note: MARK: TEXT                       what a mark means, where it occurs
+ *
+ * The first query of a table answers programs. The second, or the first where there is no other, answers people, and
+ * so does each further one; directives for people may stand at the top or before such a query. Its columns are those of
+ * the table, but for these:
+ *   _part    a heading of its own for each value, "" has none; _about: the paragraph below it; _note: notes below its
+ *            table, a line each
+ *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
+ *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
+ *            value, and so with labels alone, has no table; "-- format: _cell:" is theirs
+ * and others that begin with _, which are not shown. A query whose first column is named above, holds, remark,
+ * paragraph, item, verbatim, note (behind which its mark may stand) or "heading 2" answers with sentences; of kind,
+ * with the kind of each before it. */
+#ifndef NB_QUERY_H
+#define NB_QUERY_H
+
+#include "show/page.h"
+#include "rows/relation.h"
+
+typedef struct {
+    const char *name, *text;
+} nb_comment;
+
+/* The comments that a text of SQL begins with; the list ends with name == NULL. */
+nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx *ctx);
+/* Returns the first of this name; "": there is none. */
+const char *nb_comment_text(const nb_comment *comments, const char *name);
+/* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
+nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
+
+/* Without rows a grid may have no columns. */
+nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);
+nb_status nb_query_show(nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
+/* Each query of `sql` answers people, without tables for programs. */
+nb_status nb_query_tell(const nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nysbench suite: results that are checked and measured again, what is refused, and the shipped list. That the number is
+# that of docs/suite.md is tests/oracle/suite.py's.
+
+load helpers
+
+TINY=tests/support/suite/tiny.json
+
+setup_file() {
+    setup
+    "$NYSBENCH" suite --list $TINY kmeans quest --tuned development --out "$BATS_FILE_TMPDIR" \
+        >"$BATS_FILE_TMPDIR/said" 2>/dev/null
+    cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -shared -fPIC tests/cli/plugins/idle.c \
+        -o "$BATS_FILE_TMPDIR/idle.so"
+    teardown
+}
+
+suite() {
+    run "$NYSBENCH" suite --list $TINY "$@"
+}
+
+@test "a method has its number, curve and reasons; a strategy stands in nystrom" {
+    output=$(<"$BATS_FILE_TMPDIR/said")
+    grep -qE '^  kmeans +encoders +-?[0-9.]+ +\[-?[0-9.]+, -?[0-9.]+\] ' <<<"$output"
+    grep -qE '^  quest +decoders ' <<<"$output"
+    expect "kmeans is not among the decoders: it has no causal form"
+    expect "quest, decoders at 1/32: the mean of V stands for its output on 3 of 3 inputs"
+    expect "quest: its options were tuned on development sources, its author says"
+}
+
+@test "a result is checked: what it says is what its errors say" {
+    suite --check "$BATS_FILE_TMPDIR/kmeans.json" --format csv
+    expect_status 0
+    expect "kmeans,encoders,"
+    py halve_one "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/one.json"
+    suite --check "$WORK/one.json"
+    expect_status 2
+    expect "nysbench: error: $WORK/one.json: encoders: number: it says "
+    py without_one "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/less.json"
+    suite --check "$WORK/less.json"
+    expect_status 2
+    expect "inputs: ../../../experiments/data/test/minilm-test_bash-reference_n256_L4.safetensors is not there"
+    run "$NYSBENCH" suite --small --check "$BATS_FILE_TMPDIR/kmeans.json"
+    expect_status 2
+    expect "it is of another list of heads than suite 0.1, small form"
+}
+
+@test "a share of a result is measured again: errors that nobody has measured are found" {
+    suite --check "$BATS_FILE_TMPDIR/kmeans.json" --rerun 0.1
+    expect_status 0
+    py halve_all "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/better.json"
+    suite --check "$WORK/better.json"
+    expect_status 0
+    suite --check "$WORK/better.json" --rerun 0.1
+    expect_status 2
+    expect "it says an error of"
+    expect "and again it is"
+}
+
+@test "what cannot be believed is refused, with the head and the reason" {
+    local name text
+    while IFS='|' read -r name text; do
+        suite --plugin "$BATS_FILE_TMPDIR/idle.so" "$name" --out "$WORK/out"
+        [ "$status" -eq 2 ] || { echo "$name: exit status $status: $output"; return 1; }
+        expect "$text"
+        [ ! -e "$WORK/out/$name.json" ] || { echo "$name: a result was written"; return 1; }
+    done <<EOF
+later|later: minilm, clisp-notes, layer 0: 
+idle|idle: minilm, bash-reference, layer 4: it has 
+not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: head 0, token 0, coordinate 1 is nan
+looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: other tokens from number 1 on change earlier outputs
+crashes|crashes: minilm, bash-reference, layer 4: a pass: killed by signal 6
+changes|changes: minilm, bash-reference, layer 4: output: other outputs for the same seed
+EOF
+    suite --plugin "$BATS_FILE_TMPDIR/idle.so" good --out "$WORK/out"
+    expect_status 0
+    py check_code "$WORK/out/good.json"
+}
+
+@test "bad input" {
+    local words text
+    py other_digest $TINY "$WORK/other.json"
+    echo '{"suite": "1"}' >"$WORK/none.json"
+    py tell "$WORK/many.json" 4000000000 minilm
+    py tell "$WORK/few.json" 1000 minilm
+    py tell "$WORK/unknown.json" 1000 gpt
+    while IFS='|' read -r words text; do
+        # shellcheck disable=SC2086
+        run "$NYSBENCH" suite $words --out "$WORK/out"
+        [ "$status" -eq 2 ] || { echo "$words: exit status $status: $output"; return 1; }
+        expect "$text"
+    done <<EOF
+kmeans|suite: --small takes the list that comes with the program, --list FILE another one: use one of them
+--small --rerun 0.1 kmeans|suite: --rerun measures a result again: --check names it
+--small --check x.json kmeans|suite: expected methods, or --check FILE, and not both
+--small kmaens|no attention or strategy 'kmaens'
+--small longformer(window=3)|longformer(window=3): the suite chooses window by the number of multiplications: leave it out
+--small longformer(globl=3)|longformer has no option 'globl'
+--small --tuned all kmeans|--tuned all is unknown; allowed: none, development, test
+--small --check $WORK/no.json|$WORK/no.json
+--small command(run="true")|so its multiplications are not counted and it has no number
+--list $WORK/none.json kmeans|$WORK/none.json: expected 'form', a text, in each object
+--list $TINY --sizes $WORK/none.json kmeans|expected a list of objects with model, share, attention and multiplications
+--list $TINY --sizes $WORK/many.json longformer|multiplications are more than 1/4 of exact attention's
+--list $TINY --sizes $WORK/few.json longformer|fewer than one for each of the
+--list $TINY --sizes $WORK/unknown.json longformer|the suite has no 'gpt'
+EOF
+    run "$NYSBENCH" suite --list "$WORK/other.json" kmeans --out "$WORK/out"
+    expect_status 2
+    expect "minilm-test_bash-reference_n256_L4.safetensors: its SHA-256 begins with"
+}
+
+@test "multiplications may be told; the result says so" {
+    py tell "$WORK/told.json" 8000000 minilm vit
+    suite --sizes "$WORK/told.json" longformer --out "$WORK/out"
+    expect_status 0
+    py check_told "$WORK/out/longformer.json"
+    suite --check "$WORK/out/longformer.json" --rerun 0.1
+    expect_status 0
+}
+
+@test "a suite that was killed goes on, and has the result of one that was not" {
+    "$NYSBENCH" suite --list $TINY kmeans --jobs 1 --tuned development --out "$WORK/out" >/dev/null 2>&1 &
+    local pid=$!
+    while [ ! -s "$WORK/out/kmeans/rows/results.sqlite" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    kill -9 $pid 2>/dev/null || true
+    wait $pid || true
+    suite kmeans --tuned development --out "$WORK/out"
+    expect_status 0
+    py same "$WORK/out/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
+}
+
+@test "the results in the tree are what their errors say, and small" {
+    local file count=0
+    for file in results/suite/*.json; do
+        run "$NYSBENCH" suite --small --check "$file"
+        expect_status 0
+        [ "$(stat -c %s "$file")" -lt 300000 ]
+        count=$((count + 1))
+    done
+    [ $count -ge 20 ]
+}

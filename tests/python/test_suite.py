@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""nysbench.suite: functions of this session get the number that the program computes, at the sizes that their cost
+allows. usage: test_suite.py
+"""
+import json
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import nysbench
+import tap
+
+TINY = "tests/support/suite/tiny.json"
+
+
+def mean(q, k, v):
+    return np.broadcast_to(v.mean(axis=1, keepdims=True), v.shape)
+
+
+def first_keys(q, k, v, keys=8):
+    """Softmax over the first keys."""
+    scores = q @ k[:, :keys].transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+    p = np.exp(scores - scores.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True) @ v[:, :keys]
+
+
+def cost(n, d, dv, keys):
+    return n * keys * (d + dv)
+
+
+def suite(method, **more):
+    return nysbench.suite(method, heads=TINY, progress=False, **more)
+
+
+class Suite(unittest.TestCase):
+    def test_sizes(self):
+        """The largest size that is cheap enough: as many keys as a share of the tokens."""
+        with tempfile.TemporaryDirectory() as folder:
+            found = suite(first_keys, cost=cost, sizes={"keys": range(1, 100)}, folder=folder, tuned="none")
+            with open(os.path.join(folder, "first_keys.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file), found)
+        taken = {(one["model"], one["share"]): one for one in found["settings"]}
+        self.assertEqual({key: one["multiplications"] for key, one in taken.items()},
+                         {(model, share): heads * n * (n // share) * width for share in (4, 8, 16, 32)
+                          for model, heads, n, width in (("minilm", 2, 256, 64), ("vit", 2, 257, 128))})
+        self.assertEqual((found["method"]["counted"], found["method"]["label"], found["method"]["tuned"]),
+                         (False, "first_keys", "none"))
+        self.assertIn("first_keys is not among the decoders: it has no causal form", repr(found))
+
+    def test_mean(self):
+        """The mean of V has the error that stands for refusals."""
+        found = suite(mean, cost=lambda n, d, dv: 2 * n * dv)
+        other = suite("longformer")
+        refused = {(one["file"], at): one["errors"][at] for one in other["inputs"]
+                   for at, why in enumerate(one.get("refused", [])) if why and one["model"] != "smollm2"}
+        errors = {(one["file"], at): error for one in found["inputs"] for at, error in enumerate(one["errors"])}
+        self.assertGreater(len(refused), 4)
+        for key, error in refused.items():
+            self.assertAlmostEqual(errors[key] / error, 1, places=5)
+
+    def test_mistakes(self):
+        for more, text in (({}, "without cost= it has no number"),
+                           ({"cost": cost, "sizes": {"key": [1]}}, "has no parameter 'key' with a default; it has k"),
+                           ({"cost": cost, "sizes": [1]}, "expected one parameter of the function and its values"),
+                           ({"cost": cost, "sizes": {"keys": []}}, "sizes: keys has no values"),
+                           ({"cost": cost, "sizes": {"keys": [10000]}}, "no size has at most 1/4"),
+                           ({"cost": lambda n, d, dv, keys: 1, "sizes": {"keys": [1]}}, "fewer than one for each of")):
+            with self.subTest(text), self.assertRaisesRegex(nysbench.ArgumentError, text):
+                suite(first_keys, **more)
+        with self.assertRaisesRegex(nysbench.ArgumentError, "the program counts what a spec does"):
+            suite("kmeans", cost=cost)
+        with self.assertRaisesRegex(nysbench.ArgumentError, "no attention or strategy 'kmaens'"):
+            suite("kmaens")
+
+    def test_refused(self):
+        """What returns something else each time, or NaN."""
+        calls = []
+
+        def changes(q, k, v):
+            calls.append(1)
+            return v + len(calls)
+
+        for function, text in ((changes, "other outputs for the same seed"),
+                               (lambda q, k, v: v * np.nan, "the output is nan|not finite|NaN")):
+            with self.subTest(text), self.assertRaisesRegex(nysbench.ArgumentError, text):
+                suite(function, cost=lambda n, d, dv: 2 * n * dv)
+
+
+if __name__ == "__main__":
+    tap.main()
