@@ -2,6 +2,7 @@
 """usage: python3 experiments/models/heads.py MODEL FOLDER (--layers 3,6 [--heads 1,2] | --draw 2[,4]) [OPTION]...
 
 --sources A,B  of these alone        --first N  the first N tokens alone        --half  float16 in place of float32
+--like A       with --draw: the layers and heads that are drawn for source A
 
 Writes heads of an exact pass of a model that serve.py knows, after rotary embedding, a file for each source and layer,
 FOLDER/MODEL_SOURCE_LN.safetensors, or MODEL_SOURCE_nN_LN.safetensors of the first N tokens: q, k, v as
@@ -33,6 +34,7 @@ def arguments(words):
     which.add_argument("--draw", type=numbers)
     parser.add_argument("--sources", type=lambda text: text.split(","))
     parser.add_argument("--heads", type=numbers)
+    parser.add_argument("--like")
     parser.add_argument("--first", type=int)
     parser.add_argument("--half", action="store_true")
     found = parser.parse_args(words)
@@ -71,19 +73,21 @@ def main(words):
         for number in numbers_:
             if not 0 <= number < end:
                 parser.error(f"{what} {number}: expected 0 ... {end - 1}")
-    for source in sources:
+    for source in [*sources, *([given.like] if given.like else [])]:
         if source not in effects.sources:
             parser.error(f"source {source}: expected one of {', '.join(effects.sources)}")
     for number, end in zip(given.draw or [], (model.heads, model.layers)):
         if not 0 < number <= end:
             parser.error(f"--draw: {number}: expected 1 ... {end}")
+    if given.like and not given.draw:
+        parser.error("--like: needs --draw")
     if given.first is not None and not 0 < given.first <= model.n:
         parser.error(f"--first {given.first}: expected 1 ... {model.n}")
     os.makedirs(given.folder, exist_ok=True)
     for source in sources:
         layers = given.layers
         if given.draw:
-            layers, heads = drawn(model, source, *given.draw)
+            layers, heads = drawn(model, given.like or source, *given.draw)
         captured = effects.captured(source, layers)
         for layer in layers:
             group = model.heads // model.key_heads

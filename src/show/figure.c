@@ -349,8 +349,8 @@ static nb_status set_ticks(FILE *out, const graph *g)
 /* What the ends of a bar are. */
 static nb_status set_bars(FILE *out, const graph *g)
 {
-    static const char *const texts[][2] = {{"mean", "95 % interval, sources and trials"},
-                                           {"median", "95 % interval (median over sources)"},
+    static const char *const texts[][2] = {{"mean", "95 % interval of each point alone"},
+                                           {"median", "95 % interval of each median alone"},
                                            {"spread", "10-90 % of all rows, not uncertainty"}};
     const char *name = nb_comment_text(g->comments, "bars");
     if (!*name) return NB_OK;

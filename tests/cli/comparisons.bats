@@ -136,7 +136,7 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1
     grep -q "10-90 % of all rows, not uncertainty" "$WORK/r/plots/cutoff_uniform.svg"
     [ "$(grep -c "10-90 %\|a head, its median" "$WORK/r/plots/error_svd.svg")" -eq 0 ]
-    grep -q "95 % interval (median over sources)" "$WORK/r/plots/error_svd.svg"
+    grep -q "95 % interval of each median alone" "$WORK/r/plots/error_svd.svg"
     grep -q "segment_means" "$WORK/r/plots/error_svd.svg"
     if grep -q "segment_means" "$WORK/r/plots/error_iterative.svg"; then false; fi
     "$NYSBENCH" plot "$WORK/r" error --where 'problem=heads' --format svg >/dev/null # of one source
