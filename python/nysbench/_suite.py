@@ -33,8 +33,9 @@ class SuiteResult(dict):
 
 def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
           sizes: Mapping[str, Iterable[int]] | None = None, heads: str | os.PathLike | None = None,
-          folder: str | os.PathLike | None = None, tuned: str | None = None, plugins: Iterable[str | os.PathLike] = (),
-          jobs: int | None = None, progress: bool = True) -> SuiteResult:
+          folder: str | os.PathLike | None = None, tuned: str | None = None,
+          declare: Mapping[str, bool] | None = None, plugins: Iterable[str | os.PathLike] = (), jobs: int | None = None,
+          progress: bool = True) -> SuiteResult:
     """How much less error a method has than a baseline at the same multiplications: the number of docs/suite.md.
 
     >>> found = nysbench.suite("kmeans", progress=False)
@@ -50,6 +51,8 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     heads: a list of heads, FILE.json; None: the small form that comes with the program.
     folder: of the results; the same call goes on where it was interrupted. None: a temporary one.
     tuned: which sources its options were tuned on: "none", "development" or "test".
+    declare: what the program cannot know: {"trained": True} of a function that is made for weights trained with it,
+        {"linear": True} of a spec without a formula of its cost. That of a function is linear if `cost` is.
     plugins: files of plug-ins. jobs: workers; None: one for each CPU. progress: False: print nothing.
 
     Returns a dict, the result as its file has it (folder/NAME.json).
@@ -61,8 +64,10 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     words += [] if tuned is None else [f"--tuned={tuned}"]
     words += [] if jobs is None else [f"--jobs={jobs}"]
     functions = Functions(place / FUNCTIONS, False, folder is not None)
+    declare = dict(declare or {})
     if callable(method):
         text, settings = _settings(method, cost, sizes, json.loads(ask("suite", *which, "--format=json")), functions)
+        declare = {"linear": _is_linear(method, cost, sizes), **declare}
         place.mkdir(parents=True, exist_ok=True)
         (place / "sizes.json").write_text(json.dumps(settings), encoding="utf-8")
         words.append(f"--sizes={place / 'sizes.json'}")
@@ -70,6 +75,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
         raise ArgumentError("cost and sizes are of a function: the program counts what a spec does")
     else:
         text = method
+    words += [f"--declare={name}={'true' if holds else 'false'}" for name, holds in declare.items()]
     with Progress(progress, functions.notes) as shown:
         session = Session(functions.served, place / FUNCTIONS)
         status, out = session.run(["suite", *which, f"--out={place}", *words, text], shown.line)
@@ -114,6 +120,14 @@ def _settings(function, cost, sizes, models, functions):
         raise ArgumentError(
             f"{label}: by cost= no size has at most 1/{SHARES[0]} of exact attention's multiplications on any model")
     return re.sub(r", label=.*\)$", f", label={quoted(label)})", settings[0]["attention"]), settings
+
+
+def _is_linear(function, cost, sizes):
+    """Whether the cost grows as the number of tokens does, at one size; as the program asks the formula of its own."""
+    name, values = _size(without_options(function, "attention"), sizes)
+    given = {} if name is None else {name: values[0]}
+    shorter, longer = (float(cost(n=n, d=64, dv=64, **given)) for n in (2**19, 2**20))
+    return longer < 2**1.5 * shorter
 
 
 def _size(found, sizes):

@@ -15,12 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const tunings[] = {"none", "development", "test", NULL};
 enum { NOT_SAID = -1 };
 #define AGAIN 0.01 /* relative difference of errors that another CPU may make */
 
 typedef struct {
     char *list, *out, *check, *jobs, *sizes;
+    char **declared;
     int small;
     nb_real_value timeout, rerun;
     nb_word_value tuned;
@@ -175,7 +175,8 @@ static nb_status run_methods(nb_command_line *line, const choices *c, const nb_s
         nb_suite_method method;
         NB_TRY(ctx, nb_suite_method_find(line->arguments[i], &method, ctx));
         method.sizes = c->sizes;
-        method.tuned = c->tuned.value == NOT_SAID ? NULL : tunings[c->tuned.value];
+        method.tuned = c->tuned.value == NOT_SAID ? NULL : nb_suite_tunings[c->tuned.value];
+        for (int k = 0; c->declared && c->declared[k]; k++) NB_TRY(ctx, nb_suite_declare(&method, c->declared[k], ctx));
         NB_TRY(ctx, nb_suite_begin(suite, &method, c->timeout.value, &results[i], ctx));
     }
     line->stage = NB_ASKS;
@@ -189,7 +190,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     choices c = {.timeout = {.min = 1, .max = 86400, .value = 600},
                  .rerun = {.min = 0.001, .max = 1},
-                 .tuned = {.words = tunings, .value = NOT_SAID}};
+                 .tuned = {.words = nb_suite_tunings, .value = NOT_SAID}};
     const char *path;
     nb_suite suite;
     const struct poptOption options[] = {
@@ -199,6 +200,10 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                        "DIR"),
         NB_WORD_OPTION("tuned", '\0', c.tuned, "Which sources the options of the methods were tuned on",
                        "none|development|test"),
+        NB_LIST_OPTION(
+            "declare", '\0', c.declared,
+            "What the program cannot know of a method: linear (its cost is, in n) or trained; may be repeated",
+            "NAME=true|false"),
         NB_TEXT_OPTION("sizes", '\0', c.sizes,
                        "What the method is at each share, and its multiplications, where they cannot be counted",
                        "FILE.json"),

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/text.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -96,6 +97,54 @@ static nb_status check_track(nb_suite_result *r, const char *path, int track, co
     return NB_OK;
 }
 
+static bool lists(const json_t *list, const char *text)
+{
+    size_t at;
+    json_t *item;
+    json_array_foreach(list, at,
+                       item) if (json_is_string(item) && strcmp(json_string_value(item), text) == 0) return true;
+    return false;
+}
+
+static nb_status read_properties(const char *path, json_t *from, nb_suite_method *m, nb_ctx *ctx)
+{
+    static const struct {
+        const char *key;
+        unsigned trait;
+    } flags[] = {{"trained", NB_ATTENTION_UNTRAINED},
+                 {"oracle", NB_ATTENTION_ORACLE},
+                 {"random", NB_ATTENTION_RANDOM},
+                 {NULL, 0}};
+    const json_t *linear = json_object_get(from, "linear"), *declared = json_object_get(from, "declared");
+    const char *sees = json_string_value(json_object_get(from, "sees"));
+    for (int i = 0; flags[i].key; i++) {
+        const json_t *flag = json_object_get(from, flags[i].key);
+        NB_REQUIRE(ctx, json_is_boolean(flag), NB_EINVAL, "%s: method: %s: expected true or false", path, flags[i].key);
+        if (json_is_true(flag)) m->traits |= flags[i].trait;
+    }
+    NB_REQUIRE(ctx, json_is_boolean(linear) || json_is_null(linear), NB_EINVAL,
+               "%s: method: linear: expected true, false or null", path);
+    m->linear = json_is_null(linear) ? -1 : json_is_true(linear);
+    NB_REQUIRE(ctx, sees && (strcmp(sees, "all") == 0 || strcmp(sees, "earlier") == 0), NB_EINVAL,
+               "%s: method: sees: expected 'all' or 'earlier'", path);
+    if (strcmp(sees, "earlier") == 0) m->traits |= NB_ATTENTION_CAUSAL;
+    if (lists(declared, "linear")) m->declared |= NB_SUITE_SAYS_LINEAR;
+    if (lists(declared, "trained")) m->declared |= NB_SUITE_SAYS_TRAINED;
+    return NB_OK;
+}
+
+static nb_status read_references(json_t *from, nb_suite_method *m, nb_ctx *ctx)
+{
+    json_t *list = json_object_get(from, "references");
+    size_t count = json_array_size(list), at;
+    const char **references;
+    NB_NEED(references, nb_alloc(ctx, count + 1, sizeof *references));
+    for (at = 0; at < count && json_is_string(json_array_get(list, at)); at++)
+        references[at] = json_string_value(json_array_get(list, at));
+    m->references = references;
+    return NB_OK;
+}
+
 static nb_status read_method(const char *path, json_t *from, nb_suite_method *m, nb_ctx *ctx)
 {
     m->text = json_string_value(json_object_get(from, "text"));
@@ -105,6 +154,33 @@ static nb_status read_method(const char *path, json_t *from, nb_suite_method *m,
     m->tuned = json_string_value(json_object_get(from, "tuned"));
     if (json_is_false(json_object_get(from, "counted"))) m->sizes = path;
     NB_REQUIRE(ctx, m->text && m->spec && m->label, NB_EINVAL, "%s: method: expected text, spec and label", path);
+    NB_REQUIRE(ctx, !m->tuned || nb_text_among(m->tuned, nb_suite_tunings), NB_EINVAL,
+               "%s: method: tuned: '%s'; expected none, development, test or null", path, m->tuned);
+    NB_TRY(ctx, read_references(from, m, ctx));
+    return read_properties(path, from, m, ctx);
+}
+
+static double real_or_nan(const json_t *from, const char *key)
+{
+    const json_t *value = json_object_get(from, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static nb_status read_setting(nb_suite_result *r, const char *path, size_t at, const json_t *item, nb_ctx *ctx)
+{
+    const nb_suite *s = r->suite;
+    const char *name = json_string_value(json_object_get(item, "model"));
+    json_int_t part = json_integer_value(json_object_get(item, "share"));
+    int m = 0, k = 0;
+    while (m < s->model_count && !(name && strcmp(s->models[m].name, name) == 0)) m++;
+    while (k < NB_SUITE_SHARES && nb_suite_parts[k] != part) k++;
+    NB_REQUIRE(ctx, m < s->model_count && k < NB_SUITE_SHARES, NB_EINVAL,
+               "%s: settings[%zu]: expected a model of the suite, and a share of 4, 8, 16 or 32", path, at);
+    r->settings[m][k] = (nb_suite_setting){.text = json_string_value(json_object_get(item, "attention")),
+                                           .multiplications = real_or_nan(item, "multiplications"),
+                                           .bytes = real_or_nan(item, "bytes"),
+                                           .growth = real_or_nan(item, "growth"),
+                                           .why = json_string_value(json_object_get(item, "refused"))};
     return NB_OK;
 }
 
@@ -125,9 +201,11 @@ nb_status nb_suite_check(const nb_suite *s, const char *path, nb_suite_result *r
     NB_TRY(ctx, read_method(path, json_object_get(all, "method"), &r->method, ctx));
     NB_NEED(r->absent, nb_alloc(ctx, (size_t)s->track_count, sizeof *r->absent));
     NB_NEED(r->outcomes, nb_alloc(ctx, (size_t)s->count, sizeof *r->outcomes));
+    NB_NEED(r->settings, nb_alloc(ctx, (size_t)s->model_count, sizeof *r->settings));
     for (int t = 0; t < s->track_count; t++)
         r->absent[t] = json_string_value(json_object_get(json_array_get(tracks, (size_t)t), "absent"));
     json_array_foreach(json_object_get(all, "inputs"), at, item) NB_TRY(ctx, read_input(r, path, at, item, ctx));
+    json_array_foreach(json_object_get(all, "settings"), at, item) NB_TRY(ctx, read_setting(r, path, at, item, ctx));
     for (int t = 0; t < s->track_count; t++)
         NB_TRY(ctx, check_track(r, path, t, json_array_get(tracks, (size_t)t), ctx));
     return NB_OK;
@@ -167,10 +245,36 @@ nb_status nb_suite_choose(const nb_suite *s, const char *path, double share, con
     return NB_OK;
 }
 
+/* `declared`: its author says so, since the program cannot know. */
+static nb_status compare_property(const char *path, const char *key, bool declared, int says, int is, nb_ctx *ctx)
+{
+    static const char *const words[] = {"not known", "false", "true"};
+    NB_REQUIRE(ctx, declared || says == is, NB_EINVAL, "%s: method: %s: it says %s, and this program finds: %s", path,
+               key, words[says + 1], words[is + 1]);
+    return NB_OK;
+}
+
+static nb_status compare_properties(const char *path, const nb_suite_method *says, const nb_suite_method *is,
+                                    nb_ctx *ctx)
+{
+    bool elsewhere = is->traits & NB_ATTENTION_ELSEWHERE;
+    unsigned both = says->traits ^ is->traits;
+    NB_TRY(ctx, compare_property(path, "linear", says->declared & NB_SUITE_SAYS_LINEAR && is->linear < 0, says->linear,
+                                 is->linear, ctx));
+    NB_TRY(ctx, compare_property(path, "trained", says->declared & NB_SUITE_SAYS_TRAINED && elsewhere,
+                                 (says->traits & NB_ATTENTION_UNTRAINED) != 0,
+                                 (is->traits & NB_ATTENTION_UNTRAINED) != 0, ctx));
+    NB_REQUIRE(ctx, !(both & NB_ATTENTION_ORACLE), NB_EINVAL, "%s: method: oracle: this program finds another", path);
+    NB_REQUIRE(ctx, nb_suite_needs_earlier_alone(says) == nb_suite_needs_earlier_alone(is), NB_EINVAL,
+               "%s: method: sees: this program finds '%s'", path, nb_suite_needs_earlier_alone(is) ? "earlier" : "all");
+    return NB_OK;
+}
+
 nb_status nb_suite_agree(const nb_suite_result *says, const nb_suite_result *again, double tolerance, const char *path,
                          nb_ctx *ctx)
 {
     const nb_suite *s = says->suite;
+    NB_TRY(ctx, compare_properties(path, &says->method, &again->method, ctx));
     for (int t = 0; t < s->track_count; t++)
         NB_REQUIRE(ctx, !says->absent[t] == !again->absent[t], NB_EINVAL,
                    "%s: %s: it is %s, and this program finds: %s", path, s->tracks[t].name,

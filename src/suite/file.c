@@ -29,9 +29,14 @@ static json_t *pack_method(const nb_suite_result *r)
     json_t *references = json_array();
     for (int i = 0; m->references && m->references[i]; i++)
         json_array_append_new(references, json_string(m->references[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:b, s:o, s:b, s:b, s:b, s:o}", "text", m->text, "spec", m->spec, "label",
-                     m->label, "size", text_or_null(m->size), "counted", !m->sizes, "tuned", text_or_null(m->tuned),
-                     "trained", (m->traits & NB_ATTENTION_UNTRAINED) != 0, "oracle",
+    json_t *declared = json_array();
+    if (m->declared & NB_SUITE_SAYS_LINEAR) json_array_append_new(declared, json_string("linear"));
+    if (m->declared & NB_SUITE_SAYS_TRAINED) json_array_append_new(declared, json_string("trained"));
+    return json_pack("{s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:b, s:s, s:o, s:b, s:b, s:o}", "text", m->text, "spec",
+                     m->spec, "label", m->label, "size", text_or_null(m->size), "counted", !m->sizes, "tuned",
+                     text_or_null(m->tuned), "linear", m->linear < 0 ? json_null() : json_boolean(m->linear), "trained",
+                     (m->traits & NB_ATTENTION_UNTRAINED) != 0, "sees",
+                     nb_suite_needs_earlier_alone(m) ? "earlier" : "all", "declared", declared, "oracle",
                      (m->traits & NB_ATTENTION_ORACLE) != 0, "random", (m->traits & NB_ATTENTION_RANDOM) != 0,
                      "references", references);
 }
@@ -39,12 +44,11 @@ static json_t *pack_method(const nb_suite_result *r)
 static json_t *pack_setting(const nb_suite *s, int m, int share, const nb_suite_setting *own,
                             const nb_suite_setting *baseline)
 {
-    bool is = own->attention.component;
     return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "model", s->models[m].name, "share",
-                     nb_suite_parts[share], "attention", text_or_null(is ? own->attention.resolved : NULL),
-                     "multiplications", real(is ? own->multiplications : NAN), "bytes", real(is ? own->bytes : NAN),
-                     "growth", real(is ? own->growth : NAN), "refused", text_or_null(own->why), "baseline",
-                     baseline->attention.resolved, "baseline_multiplications", real(baseline->multiplications));
+                     nb_suite_parts[share], "attention", text_or_null(own->text), "multiplications",
+                     real(own->text ? own->multiplications : NAN), "bytes", real(own->text ? own->bytes : NAN),
+                     "growth", real(own->text ? own->growth : NAN), "refused", text_or_null(own->why), "baseline",
+                     baseline->text, "baseline_multiplications", real(baseline->multiplications));
 }
 
 static json_t *pack_settings(const nb_suite_result *r)

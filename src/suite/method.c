@@ -5,6 +5,7 @@
 #include "base/mistakes.h"
 #include "strategies/strategy.h"
 
+#include <math.h>
 #include <string.h>
 
 nb_status nb_suite_spec(const nb_suite_method *method, int size, const char **spec, nb_ctx *ctx)
@@ -41,6 +42,36 @@ static nb_status refuse_size(const char *text, const char *size, const nb_spec *
     return NB_OK;
 }
 
+const char *const nb_suite_tunings[] = {"none", "development", "test", NULL};
+
+/* Two lengths between which a formula of the cost shows how it grows, at one size. */
+enum { SHORTER = 1 << 19, LONGER = 1 << 20, WIDTH = 64, SIZE = 16 };
+#define NOT_LINEAR 1.5 /* the power of n; logarithms stay below it */
+
+static double cost_of(const nb_choice *attention, int n, bool causal)
+{
+    const nb_layer_shape shape = {
+        .batch = 1, .heads = 1, .key_heads = 1, .n = n, .d = WIDTH, .dv = WIDTH, .causal = causal};
+    return nb_attention_cost_of(attention, &shape, 1).multiplications;
+}
+
+/* Finds whether the multiplications grow as n does, by the attention's own formula; what looks at all of the attention
+ * matrix has n^2. -1: there is no formula, or no such size. */
+static nb_status find_linear(nb_suite_method *m, nb_ctx *ctx)
+{
+    nb_choice attention;
+    const char *spec;
+    NB_TRY(ctx, nb_suite_spec(m, m->size ? SIZE : 0, &spec, ctx));
+    nb_status status = nb_choice_parse(&nb_attentions, spec, &attention, ctx);
+    m->linear = -1;
+    if (status == NB_EINVAL) nb_error_clear(ctx);
+    if (status != NB_OK) return status == NB_EINVAL ? NB_OK : status;
+    bool causal = m->traits & NB_ATTENTION_CAUSAL;
+    double power = log2(cost_of(&attention, LONGER, causal) / cost_of(&attention, SHORTER, causal));
+    if (!isnan(power)) m->linear = power < NOT_LINEAR && !(m->traits & NB_ATTENTION_ORACLE);
+    return NB_OK;
+}
+
 nb_status nb_suite_method_find(const char *text, nb_suite_method *m, nb_ctx *ctx)
 {
     nb_mistakes mistakes = {.ctx = ctx};
@@ -62,5 +93,34 @@ nb_status nb_suite_method_find(const char *text, nb_suite_method *m, nb_ctx *ctx
     m->name = choice.given ? choice.given : text;
     m->references = attention->component.references;
     m->traits = nb_attention_traits(&choice);
+    return find_linear(m, ctx);
+}
+
+bool nb_suite_needs_earlier_alone(const nb_suite_method *m)
+{
+    return m->traits & NB_ATTENTION_CAUSAL && !(m->traits & NB_ATTENTION_FORESEES);
+}
+
+static const char *const fields[] = {"linear", "trained", NULL};
+enum { LINEAR, TRAINED };
+
+nb_status nb_suite_declare(nb_suite_method *m, const char *text, nb_ctx *ctx)
+{
+    const char *is = strchr(text, '=');
+    int field = 0;
+    while (fields[field] &&
+           (!is || strncmp(text, fields[field], strlen(fields[field])) != 0 || text + strlen(fields[field]) != is))
+        field++;
+    NB_REQUIRE(ctx, fields[field] && (strcmp(is, "=true") == 0 || strcmp(is, "=false") == 0), NB_EINVAL,
+               "suite: --declare %s: expected linear or trained, = and true or false", text);
+    bool known = field == LINEAR ? m->linear >= 0 : !(m->traits & NB_ATTENTION_ELSEWHERE);
+    NB_REQUIRE(ctx, !known, NB_EINVAL, "suite: --declare %s: the program knows this of %s: leave it out", text,
+               m->label);
+    bool holds = strcmp(is, "=true") == 0;
+    m->declared |= field == LINEAR ? NB_SUITE_SAYS_LINEAR : NB_SUITE_SAYS_TRAINED;
+    if (field == LINEAR)
+        m->linear = holds;
+    else if (holds)
+        m->traits |= NB_ATTENTION_UNTRAINED;
     return NB_OK;
 }

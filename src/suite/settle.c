@@ -252,6 +252,7 @@ nb_status nb_suite_settle(const nb_suite *suite, int model, const nb_suite_metho
         }
         NB_TRY(ctx, nb_suite_spec(method, to->size, &spec, ctx));
         NB_TRY(ctx, nb_choice_parse(&nb_attentions, spec, &to->attention, ctx));
+        to->text = to->attention.resolved;
     }
     return NB_OK;
 }

@@ -47,6 +47,12 @@ nb_status nb_suite_read(const char *path, nb_suite *suite, nb_ctx *ctx);
 /* The input as messages name it: "vit, dune, layer 9". */
 nb_status nb_suite_place(const nb_suite *suite, int input, const char **text, nb_ctx *ctx);
 
+/* What a method's author declares, since the program cannot know it. */
+enum { NB_SUITE_SAYS_LINEAR = 1 << 0, NB_SUITE_SAYS_TRAINED = 1 << 1 };
+
+/* Which sources its options were tuned on; NULL-terminated. */
+extern const char *const nb_suite_tunings[];
+
 typedef struct {
     const char *text; /* as it was given: an attention without its size, or a strategy, which stands in nystrom */
     const char *spec; /* that attention */
@@ -55,16 +61,24 @@ typedef struct {
     const char *const *references; /* NULL-terminated */
     unsigned traits;               /* NB_ATTENTION_* */
     const char *sizes;             /* the file that tells its settings; NULL: they are counted */
-    const char *tuned;             /* which sources its options were tuned on; NULL: it is not said */
+    const char *tuned;             /* one of nb_suite_tunings; NULL: it is not said */
+    int linear;                    /* its multiplications grow as n does at a given size: 1, 0; -1: it is not known */
+    unsigned declared;             /* NB_SUITE_SAYS_* */
 } nb_suite_method;
 
 /* NB_EINVAL for what is neither, or names its size. */
 nb_status nb_suite_method_find(const char *text, nb_suite_method *method, nb_ctx *ctx);
+/* Takes what its author declares, "linear=true" for instance. NB_EINVAL for what the program knows, and for anything
+ * else. */
+nb_status nb_suite_declare(nb_suite_method *method, const char *text, nb_ctx *ctx);
+/* It has a causal form that looks at earlier tokens alone: it can serve while tokens are still to come. */
+bool nb_suite_needs_earlier_alone(const nb_suite_method *method);
 /* The method with its size; 0: without one. */
 nb_status nb_suite_spec(const nb_suite_method *method, int size, const char **spec, nb_ctx *ctx);
 
 /* A method at one share on the heads of one model. */
 typedef struct {
+    const char *text;       /* with its size, as it is written with all options; NULL: there is none */
     nb_choice attention;    /* component NULL: there is none, because of `why` */
     int size;               /* 0: it has no size, or it is not known */
     double multiplications; /* of a pass over the model's first input */
@@ -133,12 +147,13 @@ nb_status nb_suite_nine_in_ten(const nb_suite_result *result, int track, double 
 
 /* Writes a result to a file, one JSON object; `rows`: the folder of the rows that it was taken from. */
 nb_status nb_suite_write(const nb_suite_result *result, const char *rows, const char *path, nb_ctx *ctx);
-/* Reads such a file, and recomputes its numbers from its errors. NB_EINVAL for one that is no result, is of another
- * list, or says another number. */
+/* Reads such a file, but for the attentions' choices, and recomputes its numbers from its errors. NB_EINVAL for one
+ * that is no result, is of another list, or says another number. */
 nb_status nb_suite_check(const nb_suite *suite, const char *path, nb_suite_result *result, nb_ctx *ctx);
 /* Chooses this share of the inputs of each model, at least one, by the file's digest. */
 nb_status nb_suite_choose(const nb_suite *suite, const char *path, double share, const bool **chosen, nb_ctx *ctx);
-/* NB_EINVAL where what was measured again differs from what the file says by more than `tolerance`, relative. */
+/* NB_EINVAL where what was measured again differs from what the file says by more than `tolerance`, relative, and where
+ * the method has other properties than the file says, unless its author declares them. */
 nb_status nb_suite_agree(const nb_suite_result *says, const nb_suite_result *again, double tolerance, const char *path,
                          nb_ctx *ctx);
 

@@ -23,6 +23,7 @@ static nb_status take(const nb_suite *s, int model, const char *path, size_t at,
                "%s: item %zu: %.0f multiplications are more than 1/%d of exact attention's %.0f", path, at,
                to->multiplications, part, nb_suite_exact(&layer.shape));
     NB_TRY(ctx, nb_choice_parse(&nb_attentions, text, &to->attention, ctx));
+    to->text = to->attention.resolved;
     return nb_attention_ready(&to->attention, ctx);
 }
 

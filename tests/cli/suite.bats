@@ -57,6 +57,48 @@ suite() {
     expect "and again it is"
 }
 
+@test "a result says whether the cost is linear, and which tokens it needs; other words are found when it is measured again" {
+    local key value
+    while read -r key value; do
+        py check_method "$BATS_FILE_TMPDIR/kmeans.json" $key "$value"
+    done <<EOF
+linear true
+trained false
+sees "all"
+declared []
+EOF
+    py check_method "$BATS_FILE_TMPDIR/quest.json" linear false
+    py check_method "$BATS_FILE_TMPDIR/quest.json" sees '"earlier"'
+    while IFS='|' read -r key value text; do
+        py change "$BATS_FILE_TMPDIR/quest.json" "$WORK/other.json" $key "$value"
+        suite --check "$WORK/other.json" --rerun 0.1
+        expect_status 2
+        expect "$WORK/other.json: method: $key: $text"
+    done <<EOF
+linear|true|it says true, and this program finds: false
+linear|null|it says not known, and this program finds: false
+linear|7|expected true, false or null
+trained|true|it says true, and this program finds: false
+trained|null|expected true or false
+sees|"all"|this program finds 'earlier'
+sees|1|expected 'all' or 'earlier'
+oracle|true|this program finds another
+tuned|"all"|'all'; expected none, development, test or null
+EOF
+}
+
+@test "what the program cannot know is declared" {
+    suite 'nystrom(core=fitted)' --out "$WORK/out"
+    expect_status 0
+    py check_method "$WORK/out/nystrom_core_fitted.json" linear null
+    suite 'nystrom(core=fitted)' --declare linear=true --out "$WORK/out"
+    expect_status 0
+    py check_method "$WORK/out/nystrom_core_fitted.json" linear true
+    py check_method "$WORK/out/nystrom_core_fitted.json" declared '["linear"]'
+    suite --check "$WORK/out/nystrom_core_fitted.json" --rerun 0.1
+    expect_status 0
+}
+
 @test "what cannot be believed is refused, with the head and the reason" {
     local name text
     while IFS='|' read -r name text; do
@@ -96,6 +138,10 @@ kmeans|suite: --small takes the list that comes with the program, --list FILE an
 --small kmaens|no attention or strategy 'kmaens'
 --small longformer(window=3)|longformer(window=3): the suite chooses window by the number of multiplications: leave it out
 --small longformer(globl=3)|longformer has no option 'globl'
+--small --declare linear=true kmeans|--declare linear=true: the program knows this of kmeans: leave it out
+--small --declare trained=true kmeans|--declare trained=true: the program knows this of kmeans: leave it out
+--small --declare linear kmeans|--declare linear: expected linear or trained, = and true or false
+--small --declare linea=true kmeans|--declare linea=true: expected linear or trained, = and true or false
 --small --tuned all kmeans|--tuned all is unknown; allowed: none, development, test
 --small --check $WORK/no.json|$WORK/no.json
 --small command(run="true")|so its multiplications are not counted and it has no number
@@ -119,15 +165,30 @@ EOF
     expect_status 0
 }
 
-@test "a suite that was killed goes on, and has the result of one that was not" {
-    "$NYSBENCH" suite --list $TINY kmeans --jobs 1 --tuned development --out "$WORK/out" >/dev/null 2>&1 &
-    local pid=$!
-    while [ ! -s "$WORK/out/kmeans/rows/results.sqlite" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+# Starts a suite into a folder, kills it when it has rows, and succeeds if it has died of that, before the last row.
+kill_midway() {
+    local folder=$1 pid status=0 rows=0
+    "$NYSBENCH" suite --list $TINY kmeans --jobs 1 --tuned development --out "$folder" >/dev/null 2>&1 3>&- &
+    pid=$!
+    while [ "$rows" -eq 0 ] && kill -0 $pid 2>/dev/null; do
+        sleep 0.01
+        rows=$(py count_rows "$folder/kmeans/rows/results.sqlite")
+    done
     kill -9 $pid 2>/dev/null || true
-    wait $pid || true
-    suite kmeans --tuned development --out "$WORK/out"
+    wait $pid || status=$?
+    [ "$status" -eq 137 ] && [ ! -e "$folder/kmeans.json" ] && [ "$rows" -gt 0 ]
+}
+
+@test "a suite that was killed goes on, and has the result of one that was not" {
+    local try=0 before
+    until kill_midway "$WORK/out$((++try))"; do
+        [ $try -lt 5 ] || { echo "the suite ended before it was killed, $try times"; return 1; }
+    done
+    before=$(py count_rows "$WORK/out$try/kmeans/rows/results.sqlite")
+    suite kmeans --tuned development --out "$WORK/out$try"
     expect_status 0
-    py same "$WORK/out/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
+    [ "$before" -lt "$(py count_rows "$WORK/out$try/kmeans/rows/results.sqlite")" ]
+    py same "$WORK/out$try/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
 }
 
 @test "the results in the tree are what their errors say, and small" {

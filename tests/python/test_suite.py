@@ -47,6 +47,8 @@ class Suite(unittest.TestCase):
                           for model, heads, n, width in (("minilm", 2, 256, 64), ("vit", 2, 257, 128))})
         self.assertEqual((found["method"]["counted"], found["method"]["label"], found["method"]["tuned"]),
                          (False, "first_keys", "none"))
+        self.assertEqual([found["method"][key] for key in ("linear", "trained", "sees", "declared")],
+                         [True, False, "all", ["linear"]])
         self.assertIn("first_keys is not among the decoders: it has no causal form", repr(found))
 
     def test_mean(self):

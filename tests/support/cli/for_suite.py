@@ -34,6 +34,18 @@ def halve_all(path, out):
     write(out, result)
 
 
+def change(path, out, key, value):
+    """A property of the method is another."""
+    result = read(path)
+    result["method"][key] = json.loads(value)
+    write(out, result)
+
+
+def check_method(path, key, value):
+    found = read(path)["method"][key]
+    assert found == json.loads(value), (key, found)
+
+
 def without_one(path, out):
     result = read(path)
     del result["inputs"][0]
@@ -57,6 +69,16 @@ def other_digest(path, out):
                 item["file"] = os.path.abspath(os.path.join(os.path.dirname(path), item["file"]))
     listed["tracks"][0]["models"][0]["inputs"][0]["sha256"] = "0" * 64
     write(out, listed)
+
+
+def count_rows(store):
+    """Prints how many rows of a run have been measured; 0 where it has no store yet."""
+    import sqlite3
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
+            print(database.execute("SELECT count(*) FROM results").fetchone()[0])
+    except sqlite3.OperationalError:
+        print(0)
 
 
 def tell(out, multiplications, *models):
