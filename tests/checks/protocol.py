@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The protocol of docs/method.md, where it can be recomputed: each source has one part of experiments/data/split.yaml,
 and inputs.csv the same; test sources are those of the hash of their name; the heads of experiments/data/test are those
-that the protocol draws; every experiment names the split, and docs/method.md those of test sources; what README.md and
-docs/results.md cite of runs is of test sources, but for the findings that are older than the protocol. Speaks TAP; what
-is wrong is on standard error: tests/checks/protocol.py"""
+that the protocol draws; every experiment names the split, and docs/method.md those of test sources; what README.md,
+docs/results.md and docs/paper.md cite of runs is of test sources, but for the findings that are older than the
+protocol. Speaks TAP; what is wrong is on standard error: tests/checks/protocol.py"""
 import csv
 import glob
 import hashlib
@@ -22,8 +22,8 @@ from listing import FOLDER, Listing
 SPLIT = "experiments/data/split.yaml"
 BEFORE_THE_HASH = 24  # the first test sources of the split: when it was made, they had served no choice
 NO_FINDING = "experiments/00-smoke.yaml"  # which shows whether the program works
-CITING = ("README.md#", "docs/results.md#")
-OLDER = ("01-error-vs-landmarks", "21-kept-landmarks", "23-effect")  # runs
+CITING = ("README.md#", "docs/results.md#", "docs/paper.md#")
+OLDER = ("01-error-vs-landmarks", "10-coherence", "21-kept-landmarks", "23-effect", "32-whole-model")  # runs
 PER_MODEL = 20
 MOST_BYTES = 15_000_000
 SUITE, MOST_SUITE_BYTES = "experiments/suite", 20_000_000
@@ -189,7 +189,7 @@ CHECKS = {"each source has one part of the split": each_source_once,
           "every experiment names the split and its part": experiments_name_the_split,
           "docs/method.md names the experiments of test sources": method_names_them,
           "the experiments of published runs name the split": published_name_the_split,
-          "what README.md and docs/results.md cite of runs is of test sources, or older": cited_are_of_test}
+          "what README.md, results.md and paper.md cite of runs is of test sources, or older": cited_are_of_test}
 
 
 def main():

@@ -100,3 +100,10 @@ EOF
     expect "text.md:7: 'Keys are told apart by these rows.': 'told apart'; better: compared by"
     [ "${#lines[@]}" -eq 3 ]
 }
+
+@test "docs/paper.md has at most 4,500 words: what is about the program, or a table more, belongs into its appendices" {
+    local words
+    words=$(wc -w <docs/paper.md)
+    [ "$words" -ge 2000 ] # it is there
+    [ "$words" -le 4500 ] || { echo "it has $words"; return 1; }
+}

@@ -2,20 +2,22 @@
 """results/published/LIST: which run or part of the benchmark makes which published file, and where its numbers stand.
 
 [run NAME]    command: of nysbench, makes results/NAME; needs (optional): what has to be brought first
-[FILE.csv]    run and command: of nysbench, {run} is the run's folder, prints CSV; columns: those that are published, of
-which
-              one may be new, NAME=EXPRESSION of the row's numbers; rows: what a published row
-              has, COLUMN=VALUE or a text, several with ' & ' between; count: how many rows have the columns and fulfil
-              this EXPRESSION, and of how many; or bench: a part of tests/bench/bench.sh shown: sections of README.md,
-              docs/results.md and docs/paper.md that take numbers from it, shown_rows: from which of its rows;
-              times=yes: they depend on the machine script: a command for bash that prints the CSV
+[FILE.csv]    run and command: of nysbench, {run} is the run's folder, prints CSV;
+              columns: those that are published, of which one may be new, NAME=EXPRESSION of the row's numbers;
+              rows: what a published row has, COLUMN=VALUE or a text, several with ' & ' between;
+              count: how many rows have the columns and fulfil this EXPRESSION, and of how many;
+              or bench: a part of tests/bench/bench.sh;
+              or script: a command for bash that prints the CSV
+              shown: sections of the texts of numbers.py that take numbers from it; shown_rows: from which of its rows
+              times=yes: they depend on the machine
 [FILE.png]    run and plot: a figure of the run, or its data with columns as above (nysbench plot RUN plot); file: its
-name there, if another one;
+              name there, if another one;
               or script: a command that writes it to standard output
-[text FILE#SECTION]  given: numbers there that are no results (definitions, claims of papers), and why after '--'; a
-line each [untraced]    FILE#SECTION: why its numbers are not looked for
+[text FILE#SECTION]
+              given: numbers there that are no results (definitions, claims of papers), and why after '--'; a line each
+[untraced]    FILE#SECTION: why its numbers are not looked for
 [names]       what the text calls things, and what a row of the CSV files has then: one of these texts, with '|'
-between, or COLUMN==VALUE
+              between, or COLUMN==VALUE
 """
 import configparser
 import os
