@@ -25,6 +25,8 @@ of the paper. Intervals are over sources and trials; all parts of a claim are li
 Brackets say how a claim without a number was read. Verdicts on times are of one machine, and may differ on another.
 
 The claims of experiments whose models or heads have to be fetched first are not listed:
+[21-kept-landmarks](../experiments/21-kept-landmarks.yaml) tests whether landmarks of one input serve another
+([found](results.md#landmarks-of-an-unrelated-input-lose-most-or-all-of-their-advantage)),
 [23-effect](../experiments/23-effect.yaml) tests whether a better approximation means a better model
 ([found](results.md#a-smaller-error-usually-means-a-smaller-effect-on-the-model)),
 [29-causal](../experiments/29-causal.yaml) what can stand for earlier tokens in a decoder.

@@ -104,7 +104,7 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml" --set sources=test
     expect_status 2
     expect "source 'picosdeeuropa' of heads(file=vit_picosdeeuropa_n4097_L6.safetensors"
-    run "$NYSBENCH" plan experiments/21-kept-landmarks.yaml
+    run "$NYSBENCH" plan experiments/22-outputs.yaml
     unwrap
     expect "('development' of experiments/data/split.yaml)"
     run "$NYSBENCH" plan experiments/15-sources.yaml
