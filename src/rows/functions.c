@@ -598,14 +598,27 @@ CALLED(power_of_e)
     give(c, exp(number(arguments[0])));
 }
 
-/* a, b, noise_a, noise_b; two errors that are rounding noise are equal */
-CALLED(log_ratio)
+/* Takes a, b, noise_a, noise_b. */
+static nb_pair_value compare(sqlite3_value **arguments)
 {
     double v[DRAWS + 1] = {0};
-    for (int i = 0; i < count; i++) v[i] = number(arguments[i]);
+    for (int i = X; i <= NOISE_Y; i++) v[i] = number(arguments[i]);
     v[SE_X] = v[SE_Y] = NAN;
     const nb_row_pair p = pair_of(v);
-    give(c, nb_pair_compare(&p, false).value);
+    return nb_pair_compare(&p, false);
+}
+
+CALLED(pair_noise)
+{
+    (void)count;
+    sqlite3_result_int(c, compare(arguments).noise);
+}
+
+CALLED(pair_ratio)
+{
+    const nb_pair_value v = compare(arguments);
+    (void)count;
+    give(c, v.noise ? NAN : v.ratio);
 }
 
 /* below, above, equal: how many sources of a method are so against another */
@@ -753,7 +766,8 @@ static const function functions[] = {
     {"holm", 2, .step = holm_step, .end = holm_value, .value = holm_value},
     {"nemenyi", 2, .scalar = nemenyi},
     {"sign_p", 3, .scalar = sign_p},
-    {"log_ratio", 4, .scalar = log_ratio},
+    {"pair_noise", 4, .scalar = pair_noise},
+    {"pair_ratio", 4, .scalar = pair_ratio},
     {"finite", 1, .scalar = only_finite},
     {"ln", 1, .scalar = ln},
     {"exp", 1, .scalar = power_of_e},

@@ -11,8 +11,11 @@
  *                                 statistics; NULL of fewer than 6 sources
  *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
  *                                 an estimate: the geometric mean of a/b over heads within sources within strata
- *   log_ratio(a, b, noise_a, noise_b)
- *                                 ln(a/b), 0 where they differ by no more than rounding
+ *   pair_noise(a, b, noise_a, noise_b)
+ *                                 whether both are no more than their rounding noise
+ *   pair_ratio(a, b, noise_a, noise_b)
+ *                                 a/b as ratio_of takes it: 1 where they differ by no more than rounding, NULL
+ *                                 where both are noise
  *   friedman_chi2(rank, source, method), friedman_p, friedman_f, friedman_f_p, friedman_w
  *                                 Friedman's test of ranks, its p, Iman and Davenport's F, its p, and Kendall's W; of a
  *                                 rank of each method in each source

@@ -6,7 +6,8 @@
 --            the number of their first row
 --   side     each row in a pair; one that stands for all trials is there for each that others have
 --   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL where
---            there is none; apart: only one of the two has looked at rows of S that both are judged on
+--            there is none; apart: only one of the two has looked at rows of S that both are judged on; noise, ratio: as
+--            the estimator takes them (functions.h)
 CREATE TEMP TABLE IF NOT EXISTS agreed (
     question TEXT, line_id INTEGER, build INTEGER, id INTEGER, number INTEGER, value, setting INTEGER, scope INTEGER,
     same INTEGER, alone INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
@@ -21,7 +22,8 @@ SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id,
        a.id AS a_id, b.id AS b_id, a.x, b.x AS y, a.noise AS noise_x, b.noise AS noise_y, a.se AS se_x, b.se AS se_y,
        a.draws OR b.draws AS draws, a.skipped AS skipped_x, b.skipped AS skipped_y, a.exact AS exact_x,
        b.exact AS exact_y, a.disturbed OR b.disturbed AS disturbed,
-       a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen AS apart
+       a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen AS apart,
+       pair_noise(a.x, b.x, a.noise, b.noise) AS noise, pair_ratio(a.x, b.x, a.noise, b.noise) AS ratio
 FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.same AND b.trial = a.trial;
 
 DELETE FROM agreed WHERE question = :question;

@@ -12,13 +12,15 @@ nb_pair_value nb_pair_compare(const nb_row_pair *p, bool difference)
     bool known = !isnan(p->noise_x) && !isnan(p->noise_y);
     nb_pair_value v = {.noise = known && x <= noise_x && y <= noise_y,
                        .tie = x == y || fabs(x - y) <= noise_x + noise_y,
+                       .ratio = NAN,
                        .value = NAN};
     if (isnan(x) || isnan(y) || (!difference && (x < 0 || y < 0))) return v;
     if (difference) {
         v.value = v.tie ? 0 : x - y;
         v.variance = se_x * se_x + se_y * se_y;
     } else {
-        v.value = v.tie ? 0 : log(fmax(x, noise_x) / fmax(y, noise_y));
+        v.ratio = v.tie ? 1 : fmax(x, noise_x) / fmax(y, noise_y);
+        v.value = log(v.ratio);
         if (x > 0 && y > 0) v.variance = (se_x / x) * (se_x / x) + (se_y / y) * (se_y / y);
     }
     return v;

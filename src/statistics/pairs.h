@@ -57,6 +57,7 @@ typedef struct {
 typedef struct {
     bool noise;             /* both are no more than their rounding noise: it says nothing */
     bool tie;               /* they differ by no more than that */
+    double ratio;           /* x over y, 1 of a tie; NaN: there is none, or a difference is asked for */
     double value, variance; /* x against y, and the variance by their standard errors; NaN: one is none, or below 0 */
 } nb_pair_value;
 

@@ -27,7 +27,8 @@ typedef struct {
 typedef struct { /* what a run is like */
     int models, sources, heads, trials;
     bool failures, unfinished, seen, noise, ties;
-    bool of_builds; /* each strategy is measured by a program of its own */
+    bool of_builds;                  /* each strategy is measured by a program of its own */
+    bool cores_of_builds, core_seen; /* each core is; one core has looked at what it is judged on */
 } shape;
 
 static gsl_rng *rng;
@@ -49,16 +50,19 @@ static shape draw_shape(void)
                       .noise = one_in(4),
                       .ties = one_in(4),
                       .of_builds = one_in(4)};
+    s.cores_of_builds = one_in(4);
+    s.core_seen = one_in(4);
     if (s.of_builds && one_in(2)) s.sources += 4, s.trials += 2; /* enough for a verdict, were it not refused */
     return s;
 }
 
-static void set_error(nb_error_row *r, const shape *s, int strategy)
+static void set_error(nb_error_row *r, const shape *s, int strategy, int core)
 {
     double error = (0.5 - 0.1 * strategy) * exp(0.2 * gsl_rng_uniform(rng));
     r->measures.error_noise = s->noise && one_in(3) ? 0.45 : 1e-14;
     r->measures.error = s->ties && one_in(2) ? 0.5 : error;
-    r->measures.error_unseen = s->seen && strategy == 2 ? 1.1 * error : r->measures.error;
+    bool seen = (s->seen && strategy == 2) || (s->core_seen && core == 1);
+    r->measures.error_unseen = seen ? 1.1 * error : r->measures.error;
     r->measures.error_subspace = 0.1;
     r->measures.baseline_mean = 10; /* no error is in brackets */
     if (s->failures && one_in(30)) {
@@ -93,8 +97,8 @@ static void add(table *t, const shape *s, int model, int source, int head, int t
                         .d = 2,
                         .landmarks = m ? 8 : 4};
     nb_measures_clear(&r->measures);
-    set_error(r, s, strategy);
-    t->builds[t->count++] = s->of_builds ? strategy + 1 : 1;
+    set_error(r, s, strategy, core);
+    t->builds[t->count++] = 1 + (s->of_builds ? strategy : 0) + (s->cores_of_builds ? STRATEGIES * core : 0);
 }
 
 /* Of what draws nothing, one trial stands for all. */
@@ -209,6 +213,40 @@ static void check_shares(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
     }
 }
 
+/* The figures of cores have the pairs of a comparison with the first core, and none that it refuses. */
+static int check_cores(nb_relation *r, nb_ctx *ctx)
+{
+    static const char asked[] =
+        "SELECT coalesce(sum(NOT noise AND ratio IS NOT NULL), 0), coalesce(sum(noise), 0), (SELECT count(*) FROM "
+        "core_left_out), (SELECT sum(count) FROM core_ratio AS c JOIN variant AS w ON w.id = c.variant_id WHERE "
+        "w.strategy = '%s' AND landmarks = %lld) FROM core_contest AS p JOIN variant AS v ON v.id = p.variant_id "
+        "WHERE v.strategy = '%s' AND landmarks = %lld";
+    const nb_compare_terms terms = {.contrast = {.by = "core", .metric = "error"}, .confidence = 0.95};
+    nb_comparison c;
+    nb_grid a;
+    int refused = 0, left_out = 0;
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
+    for (int i = 0; i < c.count; i++) {
+        const nb_compared *x = &c.items[i];
+        const char *strategy = setting_cell(x, "strategy")->text;
+        long long m = setting_cell(x, "landmarks")->integer;
+        int pairs = 0, noise = 0;
+        if (x->stratum != NB_OVER_STRATA) continue;
+        for (int s = 0; s < c.contrasts->strata.count && !x->contrast->refusal; s++) {
+            pairs += x->contrast->of.counts[s].pairs;
+            noise += x->contrast->of.counts[s].noise;
+        }
+        refused += x->contrast->refusal != NULL;
+        assert_ok(ctx, nb_relation_ask_freely(r, nb_format(ctx, asked, strategy, m, strategy, m), &a, NULL, NULL, ctx));
+        assert_int_equal(nb_grid_at(&a, 0, 0)->integer, pairs);
+        assert_int_equal(nb_grid_at(&a, 0, 1)->integer, noise);
+        assert_int_equal(nb_grid_at(&a, 0, 3)->integer, pairs);
+        left_out = (int)nb_grid_at(&a, 0, 2)->integer;
+    }
+    assert_int_equal(left_out > 0, refused > 0);
+    return refused;
+}
+
 static nb_claim_answer ask_claim(nb_relation *r, const nb_compared *x, nb_ctx *ctx)
 {
     nb_yaml value;
@@ -283,7 +321,7 @@ static int check_stars(nb_relation *r, nb_ctx *ctx)
 static void test_one_answer(void **state)
 {
     static table t;
-    int stars = 0, refusals = 0, verdicts = 0;
+    int stars = 0, refusals = 0, verdicts = 0, core_refusals = 0;
     assert_ok(*state, nb_random_new(&rng, *state));
     gsl_rng_set(rng, 20261128);
     for (int run = 0; run < RUNS; run++) {
@@ -295,6 +333,7 @@ static void test_one_answer(void **state)
         assert_ok(ctx, nb_compare_usual(r, 0, NULL, &c, ctx));
         check_ratios(r, &c, ctx);
         check_shares(r, &c, ctx);
+        core_refusals += check_cores(r, ctx);
         check_claims(r, &c, ctx);
         stars += check_stars(r, ctx);
         for (int i = 0; i < c.count; i++) {
@@ -304,7 +343,7 @@ static void test_one_answer(void **state)
         }
         nb_ctx_free(ctx);
     }
-    assert_true(stars > 0 && refusals > 0 && verdicts > 0); /* the runs are no special case */
+    assert_true(stars > 0 && refusals > 0 && verdicts > 0 && core_refusals > 0); /* the runs are no special case */
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 -- reference: none: geometric means, and Student's t intervals over sources
 -- is: again whole
 -- compares: core
--- needs: core_ratio
+-- needs: core_contest
 -- script: forest.gp
 -- title: error with {_core} / error with {_first}
 -- data: panel series _ratio _subspace _fixed _low _high
@@ -15,9 +15,8 @@
 -- set: heading_2
 WITH estimate AS (
     SELECT core_id, variant_id, CASE WHEN each THEN panel_id END AS panel_id,
-           ratio_of(error, first_error, error_noise, first_noise, error_se, first_se, stratum_id, source_id, head_id,
-                    trial, draws) AS e
-    FROM core_pair JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY 1, 2, 3),
+           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e
+    FROM core_contest JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY 1, 2, 3),
 ranked AS (
     SELECT core_id, variant_id, row_number() OVER (PARTITION BY core_id ORDER BY ratio(e), variant_id) AS rank,
            count(*) OVER (PARTITION BY core_id) AS lines
@@ -38,3 +37,5 @@ SELECT core.brief AS figure, v.label AS strategy, coalesce(panel.title, 'all') A
 FROM point JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id JOIN core AS first ON first.place = 0
 LEFT JOIN panel ON panel.id = panel_id
 ORDER BY core.place, rank, panel_id;
+
+SELECT note FROM core_left_out ORDER BY core_id;

@@ -35,5 +35,5 @@ ORDER BY scope_id, shown.place, _of_head, landmarks, source_id, head_id;
 
 SELECT label || ' is left out with ' || listed(s.name, scope_id) || ': it or ' || (SELECT label FROM core WHERE place = 0) ||
        ', but not both, has looked at rows of S that both are judged on' AS note
-FROM (SELECT DISTINCT scope_id, core_id FROM core_contest WHERE apart) JOIN core_scope AS s USING (scope_id)
+FROM (SELECT DISTINCT scope AS scope_id, core_id FROM core_refused) JOIN core_scope AS s USING (scope_id)
 JOIN core ON core.id = core_id GROUP BY core_id ORDER BY core.place;

@@ -19,3 +19,5 @@ SELECT core.place + 1 AS core, panel_id + 1 AS panel, variant_id + 1 AS series, 
 FROM core_ratio JOIN core ON core.id = core_id JOIN drawn_variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 JOIN core AS first ON first.place = 0
 ORDER BY panel_id, variant_id, core.place, landmarks;
+
+SELECT note FROM core_left_out ORDER BY core_id;

@@ -1,20 +1,14 @@
--- Cores against the first one of the run on the same landmarks, and geometric means of their ratios with t intervals:
--- over all heads, and by source and head. Scopes differ in all but landmarks and the core, and are known by the number of
--- their first row. There is none where only one of the two has looked at rows of S that both are judged on (apart).
--- needs: pairs:core core variant
-CREATE TEMP VIEW core_contest AS
-SELECT scope AS scope_id, a AS core_id, p.* FROM pair AS p
-WHERE question = 'core' AND b = (SELECT id FROM core WHERE place = 0) AND a <> (SELECT id FROM core WHERE place = 0);
-
+-- Geometric means, with t intervals, of the ratios of cores to the first one: over all heads, and by source and head.
+-- Scopes differ in all but landmarks and the core, and are known by the number of their first row.
+-- needs: core_contest
 CREATE TEMP TABLE by_core AS
-WITH refused AS (SELECT DISTINCT setting, core_id FROM core_contest WHERE apart),
-estimated AS (
-    SELECT scope_id, setting, core_id, CASE WHEN each THEN source_id END AS of_source, CASE WHEN each THEN head_id END
+WITH estimated AS (
+    SELECT scope AS scope_id, setting, core_id, CASE WHEN each THEN source_id END AS of_source, CASE WHEN each THEN head_id END
                AS of_head,
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
            count(CASE WHEN (x IS NULL) <> (y IS NULL) THEN 1 END) AS missing
-    FROM core_contest LEFT JOIN refused AS r USING (setting, core_id) JOIN (SELECT 0 AS each UNION ALL SELECT 1)
-    WHERE r.core_id IS NULL GROUP BY setting, core_id, each, of_source, of_head),
+    FROM core_contest JOIN (SELECT 0 AS each UNION ALL SELECT 1)
+    GROUP BY setting, core_id, each, of_source, of_head),
 lined AS (
     SELECT g.setting, max(k.landmarks) AS landmarks FROM agreed AS g JOIN key AS k ON k.id = g.id
     WHERE question = 'core' GROUP BY g.setting)

@@ -7,12 +7,11 @@
 -- needs: scope
 CREATE TEMP TABLE encounter AS
 WITH compared AS (
-    SELECT *, log_ratio(x, y, noise_x, noise_y) AS value, x <= noise_x AND y <= noise_y AS noise,
-           (x IS NULL) <> (y IS NULL) AS lacks
+    SELECT *, ln(ratio) AS value, x IS NOT NULL AND y IS NOT NULL AS both, (x IS NULL) <> (y IS NULL) AS lacks
     FROM pair WHERE question = 'strategy' AND a < b),
 per_head AS (
     SELECT setting, a, b, stratum_id, source_id, mean(value) AS x, max(apart) AS apart, max(draws) AS draws,
-           count(value) AS common, sum(noise) AS noise, sum(abs(value) = 9e999) AS infinite, sum(lacks) AS missing -- counts
+           sum(both) AS common, sum(noise) AS noise, sum(abs(value) = 9e999) AS infinite, sum(lacks) AS missing -- counts
     FROM compared GROUP BY setting, a, b, source_id, head_id)
 SELECT setting AS setting_id, a AS a_id, b AS b_id, stratum_id, source_id, mean(x) AS x, max(apart) AS apart,
        max(draws) AS draws, sum(common) AS common, coalesce(sum(noise), 0) AS noise, -- counts

@@ -49,18 +49,15 @@ WHERE fixed OR ((SELECT pairing_id FROM key WHERE id = p.a_id) = a_pairing
 
 CREATE TEMP TABLE refused AS SELECT DISTINCT question, setting, variant_id FROM met WHERE apart;
 
-CREATE TEMP TABLE subspace (id INTEGER PRIMARY KEY, x REAL, noise INTEGER);
-INSERT INTO subspace SELECT id, subspace, subspace <= subspace_noise FROM member ORDER BY id;
+CREATE TEMP TABLE subspace (id INTEGER PRIMARY KEY, x REAL, noise REAL);
+INSERT INTO subspace SELECT id, subspace, subspace_noise FROM member ORDER BY id;
 
 CREATE TEMP VIEW faced AS
-WITH compared AS (
-    SELECT m.*, m.x <= noise_x AND y <= noise_y AS noise, a.x AS sub_x, b.x AS sub_y, a.noise AND b.noise AS sub_noise
-    FROM met AS m CROSS JOIN subspace AS a ON a.id = a_id CROSS JOIN subspace AS b ON b.id = b_id
-    LEFT JOIN refused AS r ON r.question = m.question AND r.setting = m.setting AND r.variant_id = m.variant_id
-    WHERE r.setting IS NULL)
-SELECT *, CASE WHEN noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,
-       CASE WHEN sub_noise THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END AS sub_ratio
-FROM compared;
+SELECT m.*, a.x AS sub_x, b.x AS sub_y, a.noise AS sub_noise_x, b.noise AS sub_noise_y,
+       pair_noise(a.x, b.x, a.noise, b.noise) AS sub_noise, pair_ratio(a.x, b.x, a.noise, b.noise) AS sub_ratio
+FROM met AS m CROSS JOIN subspace AS a ON a.id = a_id CROSS JOIN subspace AS b ON b.id = b_id
+LEFT JOIN refused AS r ON r.question = m.question AND r.setting = m.setting AND r.variant_id = m.variant_id
+WHERE r.setting IS NULL;
 
 CREATE TEMP TABLE versus AS
 WITH compared AS (
