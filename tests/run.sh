@@ -115,7 +115,11 @@ runners() { # PART
         ;;
     plain) for name in $(names tests/unit .c); do unit plain build "" "$name"; done ;;
     asan_cli) for name in $(names tests/cli .bats); do cli asan_cli "asan " "$name" "$asan"; done ;;
-    browser) say browser "browser report.py" "/usr/bin/python3 tests/browser/report.py ./nysbench \"\$WORK/browser\"" ;;
+    browser)
+        for name in report board; do
+            say browser "browser $name.py" "/usr/bin/python3 tests/browser/$name.py ./nysbench \"\$WORK/$name\""
+        done
+        ;;
     kernels)
         for kernel in $(other_kernels); do
             for name in $(names tests/unit .c); do

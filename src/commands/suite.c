@@ -28,14 +28,11 @@ typedef struct {
 
 static nb_status find_list(const choices *c, const char **path, nb_ctx *ctx)
 {
-    const char *folder;
     *path = c->list;
     if (c->list) return NB_OK;
     NB_REQUIRE(ctx, c->small, NB_EINVAL,
                "suite: --small takes the list that comes with the program, --list FILE another one: use one of them");
-    NB_TRY(ctx, nb_shipped_folder(&folder, ctx));
-    NB_NEED(*path, nb_format(ctx, "%s/suite/small.json", folder));
-    return NB_OK;
+    return nb_suite_small_list(path, ctx);
 }
 
 /* Letters and digits of the method, as a name of files. */

@@ -67,39 +67,51 @@ static nb_status print_body(FILE *out, const nb_page *page)
     return NB_OK;
 }
 
-/* A policy lets a text through by its digest: 'sha256-...'. */
-static void print_source(FILE *out, const char *text)
+/* A policy lets texts through by their digests: 'sha256-...'. */
+static void print_sources(FILE *out, const char *const *texts)
 {
-    struct sha256_ctx hash;
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    char encoded[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE)];
-    sha256_init(&hash);
-    sha256_update(&hash, strlen(text), (const uint8_t *)text);
-    sha256_digest(&hash, sizeof digest, digest);
-    base64_encode_raw(encoded, sizeof digest, digest);
-    fprintf(out, "'sha256-%.*s'", (int)sizeof encoded, encoded);
+    for (; *texts; texts++) {
+        struct sha256_ctx hash;
+        uint8_t digest[SHA256_DIGEST_SIZE];
+        char encoded[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE)];
+        sha256_init(&hash);
+        sha256_update(&hash, strlen(*texts), (const uint8_t *)*texts);
+        sha256_digest(&hash, sizeof digest, digest);
+        base64_encode_raw(encoded, sizeof digest, digest);
+        fprintf(out, " 'sha256-%.*s'", (int)sizeof encoded, encoded);
+    }
 }
 
-static void print_start(FILE *out, const char *title)
+void nb_html_begin(FILE *out, const char *title, const nb_html_assets *assets)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src ",
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src",
           out);
-    print_source(out, nb_asset_report_css);
-    fputs("; script-src ", out);
-    print_source(out, nb_asset_report_js);
+    print_sources(out, assets->styles);
+    fputs("; script-src", out);
+    print_sources(out, assets->scripts);
     fputs("; img-src data:; base-uri 'none'; form-action 'none'\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
           out);
     nb_html_print_escaped(out, title);
-    fprintf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n", nb_asset_report_css);
+    fputs("</title>\n", out);
+    for (const char *const *style = assets->styles; *style; style++) fprintf(out, "<style>%s</style>\n", *style);
+    fputs("</head>\n<body>\n", out);
+}
+
+void nb_html_end(FILE *out, const nb_html_assets *assets)
+{
+    for (const char *const *script = assets->scripts; *script; script++) fprintf(out, "<script>%s</script>\n", *script);
+    fputs("</body>\n</html>\n", out);
 }
 
 nb_status nb_html_print(FILE *out, const char *title, const nb_page *page, nb_ctx *ctx)
 {
-    print_start(out, title);
+    static const char *const styles[] = {nb_asset_report_css, NULL}, *const scripts[] = {nb_asset_report_js, NULL};
+    const nb_html_assets assets = {styles, scripts};
+    nb_html_begin(out, title, &assets);
     NB_TRY(ctx, print_body(out, page));
-    fprintf(out, "<script>%s</script>\n</body>\n</html>\n", nb_asset_report_js);
+    nb_html_end(out, &assets);
     return NB_OK;
 }

@@ -9,10 +9,18 @@
 
 #include <stdio.h>
 
+/* The texts of a page's styles and scripts, each NULL-terminated. */
+typedef struct {
+    const char *const *styles, *const *scripts;
+} nb_html_assets;
+
+/* What stands before and behind the elements of a page's body. */
+void nb_html_begin(FILE *out, const char *title, const nb_html_assets *assets);
+void nb_html_end(FILE *out, const nb_html_assets *assets);
 /* NB_EIO for a figure that cannot be read. */
 nb_status nb_html_print(FILE *out, const char *title, const nb_page *page, nb_ctx *ctx);
 
 /* The files of this folder that are part of a page, of which the Makefile makes texts. */
-extern const char nb_asset_report_css[], nb_asset_report_js[];
+extern const char nb_asset_report_css[], nb_asset_report_js[], nb_asset_board_css[], nb_asset_board_js[];
 
 #endif

@@ -12,9 +12,11 @@ const compareNumbers = (a, b, sign) =>
     Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : sign * (a < b ? -1 : a > b ? 1 : 0);
 
 function sortRows(table, column, sign) {
-    const body = table.tBodies[0];
+    const several = table.tBodies.length > 1; // each a row, with what belongs to it
     const head = table.tHead.rows[0].cells[column];
-    const cells = [...body.rows].map(row => ({ row, text: (row.cells[column]?.textContent ?? "").trim() }));
+    const parts = several ? [...table.tBodies] : [...table.tBodies[0].rows];
+    const cellOf = part => (several ? part.rows[0] : part).cells[column];
+    const cells = parts.map(part => ({ part, text: (cellOf(part)?.textContent ?? "").trim() }));
     if (head.classList.contains("number")) {
         cells.forEach(cell => { cell.number = numberOf(cell.text); });
         cells.sort((a, b) => compareNumbers(a.number, b.number, sign));
@@ -22,28 +24,33 @@ function sortRows(table, column, sign) {
         const collator = new Intl.Collator("en", { numeric: true });
         cells.sort((a, b) => sign * collator.compare(a.text, b.text));
     }
-    body.append(...cells.map(cell => cell.row));
+    (several ? table : table.tBodies[0]).append(...cells.map(cell => cell.part));
 }
 
-// No <button>: Chromium does not repeat a head with one on the next page of a print.
+// No <button>, but where a page asks for it: Chromium does not repeat a head with one on the next page of a print.
 function makeSortable(table) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
-        const button = document.createElement("span");
-        button.setAttribute("role", "button");
+        if (!head.textContent.trim()) return;
+        const real = table.classList.contains("buttons");
+        const button = document.createElement(real ? "button" : "span");
+        if (real) button.type = "button";
+        else button.setAttribute("role", "button");
         button.tabIndex = 0;
         button.title = "Sort by this column";
         button.append(...head.childNodes);
         head.append(button);
         const sort = () => {
-            const order = head.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+            const first = head.dataset.first ?? "ascending";
+            const turned = first === "ascending" ? "descending" : "ascending";
+            const order = head.getAttribute("aria-sort") === first ? turned : first;
             heads.forEach(other => other.removeAttribute("aria-sort"));
             head.setAttribute("aria-sort", order);
             sortRows(table, column, order === "ascending" ? 1 : -1);
         };
         button.addEventListener("click", sort);
         button.addEventListener("keydown", event => {
-            if (event.key !== "Enter" && event.key !== " ") return;
+            if (real || event.key !== "Enter" && event.key !== " ") return;
             event.preventDefault();
             sort();
         });

@@ -184,6 +184,11 @@ static nb_status read_setting(nb_suite_result *r, const char *path, size_t at, c
     return NB_OK;
 }
 
+static const char *text_or(const json_t *value, const char *other)
+{
+    return json_is_string(value) ? json_string_value(value) : other;
+}
+
 nb_status nb_suite_check(const nb_suite *s, const char *path, nb_suite_result *r, nb_ctx *ctx)
 {
     json_error_t error;
@@ -194,7 +199,8 @@ nb_status nb_suite_check(const nb_suite *s, const char *path, nb_suite_result *r
     const char *digest = json_string_value(json_object_get(all, "list_sha256"));
     json_t *tracks = json_object_get(all, "tracks");
     NB_REQUIRE(ctx, digest && strcmp(digest, s->digest) == 0, NB_EINVAL,
-               "%s: it is of another list of heads than suite %s, %s form", path, s->version, s->form);
+               "%s: it is of another list of heads than suite %s, %s form: it says suite %s, %s form", path, s->version,
+               s->form, text_or(json_object_get(all, "suite"), "?"), text_or(json_object_get(all, "form"), "?"));
     NB_REQUIRE(ctx, (int)json_array_size(tracks) == s->track_count, NB_EINVAL, "%s: tracks: expected %d", path,
                s->track_count);
     *r = (nb_suite_result){.suite = s};

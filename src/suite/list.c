@@ -92,6 +92,14 @@ static void count_all(json_t *tracks, size_t *models, size_t *inputs)
     }
 }
 
+nb_status nb_suite_small_list(const char **path, nb_ctx *ctx)
+{
+    const char *folder;
+    NB_TRY(ctx, nb_shipped_folder(&folder, ctx));
+    NB_NEED(*path, nb_format(ctx, "%s/suite/small.json", folder));
+    return NB_OK;
+}
+
 nb_status nb_suite_read(const char *path, nb_suite *s, nb_ctx *ctx)
 {
     json_error_t error;

@@ -41,6 +41,8 @@ typedef struct {
     nb_suite_input *inputs;
 } nb_suite;
 
+/* The list that comes with the program. */
+nb_status nb_suite_small_list(const char **path, nb_ctx *ctx);
 /* Reads a list, and finds its files in the list's folder. NB_EIO if one is not there or its SHA-256 is not the list's,
  * NB_EINVAL for what is no list. */
 nb_status nb_suite_read(const char *path, nb_suite *suite, nb_ctx *ctx);
@@ -139,6 +141,13 @@ nb_status nb_suite_write_experiment(const nb_suite_result *result, const char *p
  * method failed, or its outputs are not finite. */
 nb_status nb_suite_take(nb_suite_result *result, const nb_relation *relation, nb_ctx *ctx);
 
+/* log2 of: the baseline's error over the method's, the method's error, the baseline's. */
+typedef enum { NB_SUITE_NUMBER, NB_SUITE_ERROR, NB_SUITE_BASELINE } nb_suite_value;
+
+/* all: of each model, then of the track that the method is in, over the sources; at one share, or (-1) of the mean over
+ * all. */
+nb_status nb_suite_estimates(const nb_suite_result *result, int track, nb_suite_value what, int share, nb_estimate *all,
+                             nb_ctx *ctx);
 /* *estimate: of log2(baseline / error) at one share (-1: its mean over all) over the sources of a track, whose models
  * count the same. The mean is NaN where the method is not in it. */
 nb_status nb_suite_estimate(const nb_suite_result *result, int track, int share, nb_estimate *estimate, nb_ctx *ctx);
@@ -159,6 +168,8 @@ nb_status nb_suite_agree(const nb_suite_result *says, const nb_suite_result *aga
 
 /* Adds the numbers of the results, all of one list, and why methods have none. */
 nb_status nb_suite_results_page(int count, const nb_suite_result *results, nb_page *page, nb_ctx *ctx);
+/* Adds why a method has no output on some inputs of a track: a remark for all shares at which it is the same. */
+void nb_suite_add_refusals(nb_page *page, const nb_suite_result *result, int track);
 /* A line for each of their tracks. */
 nb_status nb_suite_results_grid(int count, const nb_suite_result *results, nb_grid *grid, nb_ctx *ctx);
 /* A line for each model of a list: how many files, the shape of a file, and exact attention's multiplications. */

@@ -52,8 +52,7 @@ static bool is_like(tally a, tally b)
     return a.refused == b.refused && strcmp(a.why, b.why) == 0;
 }
 
-/* A line for all shares at which it is so. */
-static void add_refusals(nb_page *page, const nb_suite_result *r, int track)
+void nb_suite_add_refusals(nb_page *page, const nb_suite_result *r, int track)
 {
     tally t[NB_SUITE_SHARES];
     for (int k = 0; k < NB_SUITE_SHARES; k++) t[k] = tally_refusals(r, track, k);
@@ -79,7 +78,7 @@ static void add_reasons(nb_page *page, const nb_suite_result *r)
         if (absent)
             nb_page_prose(page, NB_PAGE_REMARK, "%s is not among the %s: %s", r->method.label, track, absent);
         else
-            add_refusals(page, r, t);
+            nb_suite_add_refusals(page, r, t);
     }
     if (r->method.tuned)
         nb_page_prose(page, NB_PAGE_REMARK, "%s: its options were tuned on %s sources, its author says",

@@ -3,16 +3,15 @@
 """A report in headless Chromium: nothing leaves the page, tables sort and filter, both colour schemes and narrow
 screens read well, nothing is lost without scripts or on paper. Speaks TAP: tests/browser/report.py PROGRAM FOLDER"""
 import base64
-import json
 import os
 import re
 import subprocess
 import sys
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+from chromium import DARK_BELOW, LIGHT_ABOVE, mean_colour, requests, run_tests, set_scheme, set_width
 
 CONFIG = """
 question: "Does <script>document.title = 'hacked'</script> stay text?"
@@ -27,7 +26,7 @@ claims:
   - {id: better, says: "<img src=x onerror=\\"document.title = 'hacked'\\"> less error", source: "<b>here</b>",
      compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}
 """
-NARROW, LIGHT_ABOVE, DARK_BELOW = 400, 200, 60  # pixels; the mean of red, green and blue of a background
+NARROW = 400  # pixels
 
 
 def make_report(program, folder):
@@ -38,21 +37,6 @@ def make_report(program, folder):
     subprocess.run([program, "run", config, "-q", "-o", run], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([program, "report", run], check=True, stdout=subprocess.DEVNULL)
     return os.path.realpath(os.path.join(run, "report.html"))
-
-
-def start_browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--window-size=1200,900"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-
-
-def requests(browser):
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
 
 
 def column(browser, box, index):
@@ -157,15 +141,10 @@ def test_filter(browser, page):
     assert all(row.is_displayed() for row in rows)
 
 
-def mean_colour(text):
-    return sum(float(x) for x in re.findall(r"[\d.]+", text)[:3]) / 3
-
-
 def test_schemes(browser, _):
     """light on dark, or dark on light, as the reader has it; figures too"""
     for scheme in "light", "dark":
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                                {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        set_scheme(browser, scheme)
         style = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
         paper, ink = (mean_colour(browser.execute_script(style, "body", name)) for name in ("backgroundColor", "color"))
         turned = browser.execute_script(style, "img", "filter")
@@ -177,8 +156,7 @@ def test_schemes(browser, _):
 
 def test_narrow(browser, _):
     """on a narrow screen the page itself does not scroll sideways; wide tables do, within"""
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                            {"width": NARROW, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+    set_width(browser, NARROW)
     assert browser.execute_script("return document.documentElement.scrollWidth") == NARROW
     assert browser.execute_script(
         "return [...document.querySelectorAll('.table')].some(t => t.scrollWidth > t.clientWidth)")
@@ -234,26 +212,7 @@ def test_plain(browser, page):
     assert not browser.find_elements(By.CSS_SELECTOR, "input, [role=button]")
 
 
-def main():
-    page = make_report(os.path.abspath(sys.argv[1]), sys.argv[2])
-    tests = [test_quiet, test_policy, test_sort, test_small_numbers, test_filter, test_schemes, test_narrow, test_paper,
-             test_long_table,
-             test_plain]
-    browser = start_browser()
-    bad = 0
-    print(f"1..{len(tests)}")
-    try:
-        for number, test in enumerate(tests, 1):
-            try:
-                test(browser, page)
-                print(f"ok {number} - {test.__doc__}")
-            except Exception as error:  # whatever it is, the test has failed
-                print(f"not ok {number} - {test.__doc__}\n# {type(error).__name__}: {error}".replace("\n", "\n# "))
-                bad += 1
-    finally:
-        browser.quit()
-    return 1 if bad else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(make_report(os.path.abspath(sys.argv[1]), sys.argv[2]),
+                       [test_quiet, test_policy, test_sort, test_small_numbers, test_filter, test_schemes, test_narrow,
+                        test_paper, test_long_table, test_plain]))

@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/cli/suite.bats asks in Python: for_suite.py FUNCTION ARGUMENT..."""
 import json
+import os
+import signal
+import sqlite3
+import subprocess
 import sys
+import time
 
-
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
-
-
-def write(path, what):
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(what, file)
-
-
-def halve_one(path, out):
-    """One error is another."""
-    result = read(path)
-    result["inputs"][3]["errors"][1] /= 2
-    write(out, result)
+from suite_results import change, halve_one, read, without_one, write  # noqa: F401
 
 
 def halve_all(path, out):
@@ -34,22 +24,9 @@ def halve_all(path, out):
     write(out, result)
 
 
-def change(path, out, key, value):
-    """A property of the method is another."""
-    result = read(path)
-    result["method"][key] = json.loads(value)
-    write(out, result)
-
-
 def check_method(path, key, value):
     found = read(path)["method"][key]
     assert found == json.loads(value), (key, found)
-
-
-def without_one(path, out):
-    result = read(path)
-    del result["inputs"][0]
-    write(out, result)
 
 
 def same(one, other):
@@ -61,7 +38,6 @@ def same(one, other):
 
 def other_digest(path, out):
     """A list whose first file is another one; its files are found from elsewhere too."""
-    import os
     listed = read(path)
     for track in listed["tracks"]:
         for model in track["models"]:
@@ -71,14 +47,24 @@ def other_digest(path, out):
     write(out, listed)
 
 
-def count_rows(store):
-    """Prints how many rows of a run have been measured; 0 where it has no store yet."""
-    import sqlite3
+def count_rows(folder):
+    """How many rows of k-means have been measured; 0 where there is no store yet."""
     try:
-        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
-            print(database.execute("SELECT count(*) FROM results").fetchone()[0])
+        with sqlite3.connect(f"file:{folder}/kmeans/rows/results.sqlite?mode=ro", uri=True) as database:
+            return database.execute("SELECT count(manifest) FROM results").fetchone()[0]
     except sqlite3.OperationalError:
-        print(0)
+        return 0
+
+
+def kill_midway(program, heads, folder, whole):
+    """Starts a suite, kills it when it has rows, and fails unless it died of that, before the last row of `whole`."""
+    words = [program, "suite", "--list", heads, "kmeans", "--jobs", "1", "--tuned", "development", "--out", folder]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and count_rows(folder) == 0:
+            time.sleep(0.001)
+        process.kill()
+    midway = 0 < count_rows(folder) < count_rows(whole) and not os.path.exists(f"{folder}/kmeans.json")
+    sys.exit(not (process.returncode == -signal.SIGKILL and midway))
 
 
 def tell(out, multiplications, *models):

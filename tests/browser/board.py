@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The board of the shipped results in headless Chromium: nothing leaves the page, entries sort, filter and unfold by
+mouse and keys, curves follow them, and narrow screens, both colour schemes and no scripts read well. Speaks TAP:
+tests/browser/board.py PROGRAM FOLDER"""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from chromium import DARK_BELOW, LIGHT_ABOVE, mean_colour, requests, run_tests, set_scheme, set_width
+
+PHONE = 390  # pixels
+RESULTS = sorted(glob.glob("results/suite/*.json"))
+NUMBER, NINE = 1, 4  # columns
+
+
+def make_board(program, folder):
+    """With a method whose name is markup, in one result."""
+    os.makedirs(folder, exist_ok=True)
+    odd, page = os.path.join(folder, "odd.json"), os.path.join(folder, "board.html")
+    with open("results/suite/kmeans.json", encoding="utf-8") as file:
+        result = json.load(file)
+    result["method"].update(text="x", label="<img src=x onerror=\"document.title = 'hacked'\">", tuned="test")
+    with open(odd, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    subprocess.run([program, "board", *RESULTS, odd, "-o", page], check=True, stdout=subprocess.DEVNULL)
+    return os.path.realpath(page)
+
+
+def entries(browser, track):
+    return browser.find_elements(By.CSS_SELECTOR, f"[data-track={track}] .board > tbody")
+
+
+def column(browser, track, index):
+    return browser.execute_script(
+        "return [...document.querySelectorAll(`[data-track=${arguments[0]}] .board > tbody`)]"
+        ".map(e => e.rows[0].cells[arguments[1]].textContent)", track, index)
+
+
+def buttons(browser, track):
+    return browser.find_elements(By.CSS_SELECTOR, f"[data-track={track}] .board > thead button")
+
+
+def select(browser, name, value):
+    Select(browser.find_element(By.NAME, name)).select_by_value(value)
+
+
+def test_quiet(browser, page):
+    """the page loads itself alone, without an error, and names stay text"""
+    browser.get("file://" + page)
+    assert set(requests(browser)) == {"file://" + page}
+    assert browser.get_log("browser") == []
+    assert "suite 0.1" in browser.title and not browser.find_elements(By.TAG_NAME, "img")
+    assert any("<img src=x" in name for name in column(browser, "encoders", 0))
+    assert os.path.getsize(page) < 1e6 * len(RESULTS) / 40
+
+
+def test_order(browser, _):
+    """each track is sorted by its number, and says so; numbers are those of the files"""
+    truth = {}
+    for path in RESULTS:
+        with open(path, encoding="utf-8") as file:
+            result = json.load(file)
+        for track in result["tracks"]:
+            if track["absent"] is None:
+                truth[track["track"], result["method"]["label"]] = track
+    for track in "encoders", "decoders":
+        shown = dict(zip(column(browser, track, 0), column(browser, track, NUMBER)))
+        numbers = [float(text) for text in shown.values()]
+        assert len(numbers) > 10 and numbers == sorted(numbers, reverse=True)
+        for name, text in column_of_names(shown):
+            says = truth.pop((track, name))
+            assert abs(float(text) - says["number"]) <= 0.005001, (name, text, says["number"])
+        head = browser.find_element(By.CSS_SELECTOR, f"[data-track={track}] th[aria-sort]")
+        assert head.get_attribute("aria-sort") == "descending" and head.text.startswith("Number")
+    assert not truth, truth
+
+
+def column_of_names(shown):
+    return [(name, text) for name, text in shown.items() if "<img" not in name]
+
+
+def test_sort(browser, _):
+    """heads are buttons that sort by mouse and keys; what an entry unfolds to stays with it"""
+    before = dict(zip(column(browser, "encoders", 0), [e.get_attribute("id") for e in entries(browser, "encoders")]))
+    button = buttons(browser, "encoders")[3]
+    assert button.tag_name == "button" and button.text == "9 in 10"
+    button.click()
+    values = [float(text) for text in column(browser, "encoders", NINE)]
+    assert values == sorted(values, reverse=True)
+    button.send_keys(Keys.ENTER)
+    values = [float(text) for text in column(browser, "encoders", NINE)]
+    assert values == sorted(values)
+    heads = browser.find_elements(By.CSS_SELECTOR, "[data-track=encoders] .board > thead [aria-sort]")
+    assert [head.get_attribute("aria-sort") for head in heads] == ["ascending"]
+    after = dict(zip(column(browser, "encoders", 0), [e.get_attribute("id") for e in entries(browser, "encoders")]))
+    assert after == before
+    assert all(e.find_elements(By.TAG_NAME, "details") for e in entries(browser, "encoders"))
+    buttons(browser, "encoders")[1].click()
+    values = [float(text) for text in column(browser, "encoders", NUMBER)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_filter(browser, _):
+    """filters leave the entries, curves and track that have what is asked, and count them"""
+    select(browser, "linear", "no")
+    for track in "encoders", "decoders":
+        shown = [e for e in entries(browser, track) if e.is_displayed()]
+        assert shown and all("cost more than linear in n" in e.text for e in shown)
+        ids = {e.get_attribute("id") for e in shown}
+        curves = browser.find_elements(By.CSS_SELECTOR, f"[data-track={track}] .curve[data-entry]")
+        assert ids == {c.get_attribute("data-entry") for c in curves if c.is_displayed()}
+    select(browser, "trained", "yes")
+    select(browser, "track", "decoders")
+    assert not any(e.is_displayed() for e in entries(browser, "encoders"))
+    shown = [e for e in entries(browser, "decoders") if e.is_displayed()]
+    assert {e.text.splitlines()[0].split()[0] for e in shown} == {"moba", "strided"}, [e.text for e in shown]
+    count = browser.find_element(By.CSS_SELECTOR, ".filters output").text
+    assert count == f"2 of {len(entries(browser, 'encoders')) + len(entries(browser, 'decoders'))} entries", count
+    for name in "linear", "trained", "track":
+        select(browser, name, "")
+    select(browser, "sees", "all")
+    assert not any(e.is_displayed() for e in entries(browser, "decoders"))
+    select(browser, "sees", "")
+    assert all(e.is_displayed() for track in ("encoders", "decoders") for e in entries(browser, track))
+
+
+def test_unfold(browser, _):
+    """an entry unfolds by a key to its models, then to layers, and its curve is shown"""
+    entry = entries(browser, "decoders")[0]
+    summary = entry.find_element(By.TAG_NAME, "summary")
+    curve = browser.find_element(By.CSS_SELECTOR, f".curve[data-entry={entry.get_attribute('id')}]")
+    summary.send_keys(Keys.ENTER)
+    assert "smollm2" in entry.text and "picked" in curve.get_attribute("class")
+    inner = entry.find_elements(By.TAG_NAME, "summary")[1]
+    assert inner.text == "Errors by layer and source" and "guile-manual" not in entry.text
+    inner.send_keys(Keys.SPACE)
+    assert "guile-manual" in entry.text
+    summary.send_keys(Keys.ENTER)
+    assert "guile-manual" not in entry.text
+
+
+def test_names(browser, _):
+    """tables, charts, fields and heads have names for those who do not see them"""
+    assert browser.execute_script("return [...document.querySelectorAll('.board')].every(t => t.caption)")
+    assert browser.execute_script("return [...document.querySelectorAll('th')].every(h => h.scope)")
+    assert browser.execute_script("return [...document.querySelectorAll('svg')]"
+                                  ".every(s => s.ariaHidden === 'true' || s.role === 'img' && s.ariaLabel)")
+    assert browser.execute_script("return [...document.querySelectorAll('select')].every(s => s.labels.length === 1)")
+    ids = browser.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids)) > 30
+    marked = [e.text for e in entries(browser, "encoders") if "tuned on test sources" in
+              e.find_element(By.TAG_NAME, "th").text]
+    assert len(marked) == 1 and "<img" in marked[0], marked
+
+
+def test_schemes(browser, _):
+    """light on dark, or dark on light, as the reader has it; charts too"""
+    style = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+    for scheme in "light", "dark":
+        set_scheme(browser, scheme)
+        paper, ink, label = (mean_colour(browser.execute_script(style, *what)) for what in
+                             (("body", "backgroundColor"), ("svg", "fill"), (".led.c0 text", "fill")))
+        light = scheme == "light"
+        assert (paper > LIGHT_ABOVE and ink < DARK_BELOW) if light else (paper < DARK_BELOW and ink > LIGHT_ABOVE), \
+            (paper, ink)
+        assert abs(paper - label) > 100, (paper, label)
+
+
+def test_phone(browser, page):
+    """on a phone neither the page nor a track's table scrolls sideways, and names keep their words"""
+    set_width(browser, PHONE)
+    browser.get("file://" + page)
+    assert browser.execute_script("return document.documentElement.scrollWidth") == PHONE
+    assert browser.execute_script("return [...document.querySelectorAll('section > .table')]"
+                                  ".every(t => t.scrollWidth <= t.clientWidth)")
+    name = entries(browser, "encoders")[0].find_element(By.TAG_NAME, "th")
+    assert name.text == "kernel_ridge" and name.size["height"] < 40, (name.text, name.size)
+    entries(browser, "encoders")[0].find_element(By.TAG_NAME, "summary").click()
+    assert browser.execute_script("return document.documentElement.scrollWidth") == PHONE
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_plain(browser, page):
+    """without scripts all is there to read, and nothing that does nothing"""
+    browser.get("file://" + page)
+    cells = "return [...document.querySelectorAll('td:not([colspan]), th')].map(c => c.textContent).sort().join('|')"
+    with_scripts = browser.execute_script(cells)
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.get("file://" + page)
+    found = browser.execute_cdp_cmd("Runtime.evaluate",
+                                    {"expression": cells.removeprefix("return "), "returnByValue": True})
+    assert found["result"]["value"] == with_scripts
+    assert not browser.find_elements(By.CSS_SELECTOR, "button, [role=button]")
+    assert not browser.find_element(By.CSS_SELECTOR, ".filters").is_displayed()
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(make_board(os.path.abspath(sys.argv[1]), sys.argv[2]),
+                       [test_quiet, test_order, test_sort, test_filter, test_unfold, test_names, test_schemes,
+                        test_phone, test_plain]))

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nysbench board: the facts of the page, and what it refuses. How the page behaves is tests/browser/board.py's.
+
+load helpers
+
+board() {
+    run "$NYSBENCH" board "$@"
+}
+
+@test "every method of the results has its place, by number, and what it is" {
+    board results/suite/*.json -o "$WORK/board.html"
+    expect_status 0
+    [ "$output" = "$WORK/board.html" ]
+    py check_board "$WORK/board.html" results/suite/*.json
+}
+
+@test "forty entries are below a megabyte, and the page loads nothing" {
+    local i files=(results/suite/*.json)
+    for i in 1 2 3 4 5 6; do
+        py rename results/suite/longformer.json "$WORK/more$i.json" "more$i"
+        files+=("$WORK/more$i.json")
+    done
+    [ ${#files[@]} -ge 40 ]
+    "$NYSBENCH" board "${files[@]}" -o - >"$WORK/board.html"
+    [ "$(stat -c %s "$WORK/board.html")" -lt 1000000 ]
+    run grep -oE '(src|href)="[^#][^"]*"|url\(|@import' "$WORK/board.html"
+    [ -z "$output" ]
+}
+
+@test "any order of the files gives the same page" {
+    "$NYSBENCH" board results/suite/kmeans.json results/suite/tova.json results/suite/tome.json -o - >"$WORK/a.html"
+    "$NYSBENCH" board results/suite/tome.json results/suite/tova.json results/suite/kmeans.json -o - >"$WORK/b.html"
+    py check_board "$WORK/b.html" results/suite/kmeans.json results/suite/tova.json results/suite/tome.json
+    cmp <(grep '^<tbody\|^<tr' "$WORK/a.html") <(grep '^<tbody\|^<tr' "$WORK/b.html")
+}
+
+@test "entries are marked that were tuned on test sources, read exact outputs, or have told multiplications" {
+    py change results/suite/kmeans.json "$WORK/test.json" tuned '"test"'
+    py change results/suite/tome.json "$WORK/oracle.json" oracle true
+    py change results/suite/wildcat.json "$WORK/told.json" counted false
+    board "$WORK/test.json" "$WORK/oracle.json" "$WORK/told.json" results/suite/gpa.json -o "$WORK/board.html"
+    expect_status 0
+    py check_warnings "$WORK/board.html" 'kmeans=tuned on test sources' 'tome=reads exact outputs' \
+        'wildcat=cost not counted' gpa=
+}
+
+@test "what is no result, or says other numbers than its errors, is refused by its name" {
+    local words text
+    py halve_one results/suite/kmeans.json "$WORK/one.json"
+    py without_one results/suite/kmeans.json "$WORK/less.json"
+    py of_version results/suite/kmeans.json "$WORK/old.json" 0.0
+    echo '{"suite": "0.1"}' >"$WORK/none.json"
+    cp results/suite/kmeans.json "$WORK/again.json"
+    while IFS='|' read -r words text; do
+        # shellcheck disable=SC2086
+        board results/suite/tome.json $words -o "$WORK/board.html"
+        [ "$status" -eq 2 ] || { echo "$words: exit status $status: $output"; return 1; }
+        expect "nysbench: error: $text"
+        [ ! -e "$WORK/board.html" ] || { echo "$words: a board was written"; return 1; }
+    done <<EOF
+$WORK/one.json|$WORK/one.json: encoders: number: it says 
+$WORK/less.json|$WORK/less.json: inputs: minilm-512-test_bash-reference_L4.safetensors is not there
+$WORK/old.json|$WORK/old.json: it is of another list of heads than suite 0.1, small form: it says suite 0.0, small form
+$WORK/none.json|$WORK/none.json: it is of another list of heads than suite 0.1, small form: it says suite 0.1, ? form
+$WORK/no.json|$WORK/no.json
+$WORK/again.json results/suite/kmeans.json|results/suite/kmeans.json: it is of kmeans, and so is $WORK/again.json: a method has one place
+--list tests/support/suite/tiny.json|results/suite/tome.json: it is of another list of heads than suite 0, tiny form: it says suite 0.1, small form
+EOF
+    board -o "$WORK/board.html"
+    expect_status 2
+    expect "board: RESULT.json is missing"
+    board results/suite/tome.json -o "$WORK/board.txt"
+    expect_status 2
+    expect "board: --output $WORK/board.txt: expected a name that ends with .html, or -"
+}

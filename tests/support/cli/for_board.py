@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tests/cli/board.bats asks in Python: for_board.py FUNCTION ARGUMENT..."""
+import html.parser
+import sys
+
+from suite_results import change, halve_one, read, without_one, write  # noqa: F401
+
+TRACKS = ("encoders", "decoders")
+
+
+def rename(path, out, name):
+    result = read(path)
+    result["method"].update(text=name, label=name)
+    write(out, result)
+
+
+def of_version(path, out, version):
+    """The result of another version's list."""
+    result = read(path)
+    result.update(suite=version, list_sha256="0" * 64)
+    write(out, result)
+
+
+class Board(html.parser.HTMLParser):
+    """entries: attributes of each, with the texts of its first row's cells, warnings apart, and its summary."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.entries, self.open, self.elements = [], None, []
+        with open(path, encoding="utf-8") as file:
+            self.feed(file.read())
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag == "tbody" and "id" in attrs:
+            self.open = {**attrs, "cells": [], "warnings": [], "summary": None, "rows": 0}
+            self.entries.append(self.open)
+        if self.open is None:
+            return
+        self.open["rows"] += tag == "tr"
+        self.elements = [attrs.get("class", ""), tag]
+        if self.open["rows"] == 1 and tag in ("th", "td"):
+            self.open["cells"].append("")
+
+    def handle_endtag(self, tag):
+        self.elements = ["", ""]
+
+    def handle_data(self, data):
+        if self.open is None:
+            return
+        kind, tag = self.elements or ("", "")
+        if kind == "warning":
+            self.open["warnings"].append(data)
+        elif tag == "summary" and self.open["summary"] is None:
+            self.open["summary"] = data
+        elif self.open["rows"] == 1 and tag in ("th", "td"):
+            self.open["cells"][-1] += data.strip()
+
+    def of(self, track):
+        return [entry for entry in self.entries if entry["id"].startswith(track)]
+
+
+def check_entry(entry, method, track):
+    number, shares = track["number"], track["shares"]
+    assert entry["cells"][:3] == [method["label"], f"{number:.2f}", f"[{track['low']:.2f}, {track['high']:.2f}]"], entry
+    assert entry["cells"][4:] == [f"{x:.2f}" for x in (track["nine_in_ten"], *(one["number"] for one in shares))], entry
+    assert entry["data-linear"] == {True: "yes", False: "no", None: "unknown"}[method["linear"]], entry
+    assert entry["data-trained"] == ("yes" if method["trained"] else "no"), entry
+    assert entry["data-sees"] == method["sees"], entry
+    assert ("its author says" in entry["summary"]) == bool(method["declared"]), entry
+
+
+def check_board(path, *files):
+    board = Board(path)
+    results = [read(file) for file in files]
+    for at, name in enumerate(TRACKS):
+        there = [(r["tracks"][at]["number"], r) for r in results if r["tracks"][at]["absent"] is None]
+        there.sort(key=lambda one: -one[0])
+        assert len(board.of(name)) == len(there) > 0, name
+        for entry, (_, result) in zip(board.of(name), there):
+            check_entry(entry, result["method"], result["tracks"][at])
+
+
+def check_warnings(path, *wanted):
+    found = {entry["cells"][0]: entry["warnings"] for entry in Board(path).of("encoders")}
+    for one in wanted:
+        name, _, text = one.partition("=")
+        assert found[name] == ([text] if text else []), found
+
+
+globals()[sys.argv[1]](*sys.argv[2:])
