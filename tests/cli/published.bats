@@ -74,6 +74,22 @@ EOF
     expect "[more.csv] has run = 99-nothing, but there is no [run 99-nothing]"
 }
 
+@test "what is published of the suite is what its results say; a result of another list, or none, is refused" {
+    local part
+    for part in numbers curves; do
+        diff <(/usr/bin/python3 tests/bench/suite_figure.py $part) "results/published/suite_$part.csv"
+    done
+    [ "$(/usr/bin/python3 tests/bench/suite_figure.py figure | head -c 4 | tail -c 3)" = PNG ]
+    cp results/suite/tova.json "$WORK"
+    run /usr/bin/python3 tests/bench/suite_figure.py figure "$WORK"
+    expect_status 1
+    expect "has no result of kernel_ridge, kernel_ridge(near=window), "
+    sed -i 's/"list_sha256": "1/"list_sha256": "2/' "$WORK/tova.json"
+    run /usr/bin/python3 tests/bench/suite_figure.py numbers "$WORK"
+    expect_status 1
+    expect "tova.json is of the list 2"
+}
+
 # publish [ARGUMENT]...: make publish's script in a tree of its own, whose LIST the test writes.
 publish() {
     mkdir -p "$WORK/tests/published" "$WORK/results/published"
