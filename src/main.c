@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
 #include "commands/command.h"
+#include "commands/program.h"
 #include "base/guard.h"
 #include "base/process.h"
 #include "base/server.h"
@@ -134,6 +135,7 @@ int main(int argc, char **argv)
         return NB_EXIT_FAILED;
     }
     gsl_set_error_handler_off();
+    nb_program_spell();
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* nobody asks for its count of bytes, which each allocation locks */
     signal(SIGXFSZ, SIG_IGN);                   /* a file that may not grow further is an error like a full disk */
     signal(SIGPIPE, SIG_IGN);                   /* the run goes on if nobody reads the progress */

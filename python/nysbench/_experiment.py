@@ -28,8 +28,8 @@ from .serve import answer, results_left
 
 def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: Any = None, sources: Any = None,
         causal: bool | None = None, folder: str | os.PathLike | None = None, isolate: bool = False,
-        jobs: int | None = None, timeout: float | None = None, retry: str | None = None, progress: bool = True,
-        **keys: Any) -> Run:
+        jobs: int | None = None, timeout: float | None = None, retry: str | None = None, fresh: bool = False,
+        mixed: bool = False, progress: bool = True, **keys: Any) -> Run:
     """Runs an experiment, as `nysbench run` does, and returns a Run: what it has found.
 
     >>> q, k, v = np.random.default_rng(1).standard_normal((3, 6, 2, 64, 8))  # 6 inputs, 2 heads, 64 tokens, d = 8
@@ -55,7 +55,8 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
         the Run.
     isolate: functions run in processes of their own (needs cloudpickle), not in this one.
     jobs: workers; None: one for each CPU. timeout: seconds for a pick, a core and so on. retry: statuses to run again,
-        such as "failed".
+        such as "failed". fresh: what is in the folder is set aside, and all rows are measured. mixed: rows that another
+        build of the program has measured stay, beside those of this one.
     progress: False: print nothing.
 
     Where a config has a strategy or a core there may be a function: f(points, m, ...) returns m tokens, as for
@@ -83,6 +84,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
         functions.choose_pairing(keys, config)
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
+        arguments += [f"--{name}" for name, value in (("fresh", fresh), ("mixed", mixed)) if flag(name, value)]
         _run(config, keys, results, arguments, functions, {}, Progress(progress, functions.notes))
         return results.keep(functions.notes)
 
@@ -122,7 +124,7 @@ class _Results:
                 f"what was measured is kept, and the same call goes on: {self.folder}")) from None
 
 
-_OF_FOLDERS = "--fresh measures all rows again"  # the end of a warning about rows that are kept for another run
+_OF_FOLDERS = "fresh=True measures all rows again"  # the end of a warning about rows that are kept for another run
 
 
 def _run(config, keys, results, arguments, functions, served, progress):

@@ -39,6 +39,7 @@ from .serve import greeting
 
 BRIDGE = "nysbench-function"
 FUNCTIONS = "functions"  # the folder of a run with copies of functions
+CALLER = {"NYSBENCH_CALLER": "python"}  # messages of the program name keywords, not options
 PATIENCE_S = 20  # after an interrupt: until the program has kept what is done
 
 _NAME = re.compile(r"nysbench-(?:run|session)-([0-9a-f]{8})-([0-9a-f]{8})-([0-9a-f]+)-(\d+)-\w+")
@@ -67,7 +68,8 @@ def ask(*arguments):
     FileError if this begins with the run's folder or another path among the arguments, else as ArgumentError."""
     words = [program(), *arguments]
     try:
-        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="surrogateescape")
+        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="surrogateescape",
+                              env={**os.environ, **CALLER})
     except OSError as failure:
         raise FileError(f"{words[0]} cannot be run: {failure.strerror}") from None
     lines = [line.split(": ", 2) for line in done.stderr.splitlines() if line.startswith("nysbench: ")]
@@ -165,7 +167,7 @@ class Session:
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             loop = Loop(self.served, os.path.join(folder, "socket"), stack)
             environment = {name: value for name, value in os.environ.items() if name != "NYSBENCH_SESSION"}
-            environment.update(bridged(self.copies))
+            environment.update({**bridged(self.copies), **CALLER})
             if self.served:
                 environment["NYSBENCH_SESSION"] = loop.address
             command = [sys.executable, "-I", "-S", str(FOLDER / "_exec.py"), str(os.getpid()), program(), *arguments]

@@ -13,8 +13,9 @@ SELECT (SELECT count(*) FROM key WHERE status IN (SELECT status FROM wrong)) || 
        ' rows went wrong (' || listed(rows || ' ' || status, status) || ') and count in no median and no ratio.'
 FROM wrong HAVING count(*) > 0;
 
-SELECT count(*) || ' rows ran out of memory, of which each worker had a share: --retry failed with fewer workers ' ||
-       '(--jobs) or more memory (--memory) may measure them.'
+SELECT count(*) || ' rows ran out of memory, of which each worker had a share: ' || field('retry', 'failed') ||
+       ' with fewer workers (' || field('jobs', NULL) || ') or more memory (' || field('memory', NULL) ||
+       ') may measure them.'
 FROM run WHERE status NOT IN ('ok', 'skipped') AND instr(reason, '{enomem}') HAVING count(*) > 0;
 
 WITH few AS (

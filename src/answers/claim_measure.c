@@ -95,7 +95,7 @@ static nb_status add_series(const measurer *m, int s, nb_string *columns)
                      ", %s AS in%d, CASE WHEN status = 'ok' AND NOT %s THEN %s END AS x%d, %s AS noise%d, "
                      "coalesce(%s, 0) AS disturbed%d",
                      there ? where : "0", s + 1, is_noise, there ? x : "NULL", s + 1, is_noise, s + 1,
-                     metric ? nb_disturbance_of(m->relation->study, metric).condition : "0", s + 1);
+                     metric ? nb_disturbance_of(m->relation->study, metric, m->ctx).condition : "0", s + 1);
 }
 
 /* Makes the tables of the claim's rows, unless there is a reason why there are none. */

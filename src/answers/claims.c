@@ -117,7 +117,7 @@ static void find_disturbance(const judge *j, const nb_claim_units *u, nb_claim_a
     a->timed = u->found;
     for (int s = j->claim->series_count - 1; s >= 0 && u->disturbed > 0; s--) {
         const nb_column *metric = nb_column_find(study->columns, j->claim->series[s].metric.text);
-        if (metric->time || metric->disturbed) a->disturbance = nb_disturbance_of(study, metric);
+        if (metric->time || metric->disturbed) a->disturbance = nb_disturbance_of(study, metric, j->keep);
     }
 }
 

@@ -19,7 +19,7 @@ typedef struct {
     double margin;     /* on the scale of the contrast, > 0: what is smaller is the same */
     int resamples;
     long long seed;
-    const char *by_hand; /* options that chose rows, or what is pooled, not the experiment: "--where"; NULL: none */
+    const char *by_hand; /* options that chose rows, or what is pooled, not the experiment; NULL: none */
 } nb_compare_terms;
 
 typedef struct {

@@ -3,6 +3,7 @@
 #include "answers/contrast.h"
 
 #include "base/builder.h"
+#include "base/fields.h"
 #include "base/text.h"
 #include "rows/columns.h"
 
@@ -272,8 +273,8 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int first, int
         NB_NEED(c->refusal,
                 nb_format(m->ctx,
                           "the method or the baseline, but not both, has looked at rows of S that both are judged "
-                          "on: compare %s, or add --confounded %s",
-                          m->out->metric->unseen, NB_ROWS_SEEN));
+                          "on: compare %s, or add %s",
+                          m->out->metric->unseen, nb_field(m->ctx, "confounded", NB_ROWS_SEEN)));
     }
     return NB_OK;
 }
@@ -306,7 +307,7 @@ static nb_status find_difference(const maker *m, int baseline, int value, const 
     for (int c = 1; c < a.columns && a.count; c++) {
         if (!nb_grid_at(&a, 0, c)->integer) continue;
         NB_TRY(m->ctx, nb_append_item(&differ, " and ", m->ctx, "%s", a.names[c]));
-        NB_TRY(m->ctx, nb_append_item(&options, " ", m->ctx, "--confounded %s", a.names[c]));
+        NB_TRY(m->ctx, nb_append_item(&options, " ", m->ctx, "%s", nb_field(m->ctx, "confounded", a.names[c])));
     }
     *names = a.count ? differ.text : NULL;
     *allow = options.text;

@@ -2,6 +2,7 @@
 /* prepare.c - all that can be refused is refused before a file is written. */
 #include "commands/experiment.h"
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "run/provenance.h"
@@ -85,9 +86,8 @@ static nb_status tell_unfollowed(nb_store *store, const nb_inputs *inputs, nb_ct
         NB_TRY(ctx, nb_store_get(store, key, &told, ctx));
         if (told) continue;
         nb_print_warning("%s: its rows are measured again if this command%s%s changes; environment variables, other "
-                         "files and modules that it reads are not compared: if they change, --fresh measures all rows "
-                         "again",
-                         p->run, p->count ? " or the content of " : "", p->names);
+                         "files and modules that it reads are not compared: if they change, %s measures all rows again",
+                         p->run, p->count ? " or the content of " : "", p->names, nb_field(ctx, "fresh", NB_IS_SET));
         NB_TRY(ctx, nb_store_set(store, key, "yes", ctx));
     }
     return NB_OK;

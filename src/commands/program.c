@@ -4,6 +4,7 @@
 
 #include "calls/called.h"
 #include "components/plugin.h"
+#include "base/fields.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -54,11 +55,21 @@ nb_status nb_head_request_finish(nb_head_request *asked, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Returns the option that fills in a field of the request. */
+/* Returns the option that fills in a field of a request. */
 static const char *option_of(const char *field)
 {
-    if (strcmp(field, "file") == 0) return "head";
-    return strcmp(field, "cores") == 0 ? "core" : field;
+    static const char *const options[][2] = {
+        {"by_model", "by-model"}, {"cores", "core"}, {"file", "head"}, {"folder", "out"}, {"plugins", "plugin"}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strcmp(field, options[i][0]) == 0) return options[i][1];
+    return field;
+}
+
+void nb_program_spell(void)
+{
+    static const nb_spelling as_options = {option_of, "--", " ", "", "--set ", "nysbench "};
+    const char *caller = getenv("NYSBENCH_CALLER");
+    if (!caller || strcmp(caller, "python") != 0) nb_spell_as(&as_options);
 }
 
 nb_status nb_program_take(nysbench_status status, const nysbench *handle, nb_ctx *ctx)
@@ -67,7 +78,7 @@ nb_status nb_program_take(nysbench_status status, const nysbench *handle, nb_ctx
     if (status == NYSBENCH_OK) return NB_OK;
     nb_error_copy(ctx, handle->ctx);
     if (field && strncmp(message, field, strlen(field)) == 0)
-        nb_error_reword(ctx, "--%s%s", option_of(field), message + strlen(field));
+        nb_error_reword(ctx, "%s%s", nb_field(ctx, field, NULL), message + strlen(field));
     return status == NYSBENCH_EINVAL ? NB_EINVAL : nb_error_status(handle->ctx);
 }
 

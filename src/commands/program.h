@@ -7,6 +7,10 @@
 #include "base/default_seed.h"
 #include "commands/command.h"
 
+/* Makes messages name the options of the command line; those for the Python package, which says so in the variable
+ * NYSBENCH_CALLER, its keywords. */
+void nb_program_spell(void);
+
 /* Makes a handle that is freed with ctx's memory, of the program as its host, which may have more set and must outlive
  * it. */
 nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx);

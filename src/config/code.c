@@ -3,6 +3,7 @@
  * stands under, the option `run` is a program. */
 #include "config/code.h"
 
+#include "base/fields.h"
 #include "base/texts.h"
 #include "config/yaml.h"
 
@@ -110,7 +111,7 @@ nb_status nb_config_code(const char *path, int override_count, const nb_override
     NB_TRY(ctx, nb_yaml_file(path, &root, &s.ignored));
     nb_yaml plugins = nb_yaml_get(root, "plugins");
     for (int i = 0; i < override_count; i++) {
-        NB_TRY(ctx, nb_yaml_text(overrides[i].value, "--set", &value, &s.ignored));
+        NB_TRY(ctx, nb_yaml_text(overrides[i].value, nb_key(ctx, overrides[i].key), &value, &s.ignored));
         if (strcmp(overrides[i].key, "plugins") == 0) plugins = value;
         NB_TRY(ctx, search_document(&s, value));
     }

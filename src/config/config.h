@@ -105,7 +105,7 @@ typedef struct {
     const char *text;                /* the claim as YAML on one line, with every option written out */
 } nb_claim;
 
-/* The source of a key's value: "FILE:LINE", "--set", "default". */
+/* The source of a key's value: "FILE:LINE", "default", or the caller's field (fields.h). */
 typedef struct {
     const char *key, *text;
 } nb_origin;

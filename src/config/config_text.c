@@ -3,6 +3,7 @@
  * blocks, where the file has blocks, each with all of them. */
 #include "config/config.h"
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "components/plugin.h"
@@ -14,6 +15,7 @@ typedef struct {
     FILE *out;
     const nb_config *config;
     bool origins;
+    const char *set; /* what rules are from that no file has */
     int indent;
 } printer;
 
@@ -100,7 +102,7 @@ static void print_rule(const printer *p, const nb_rule *rule)
     fprintf(p->out, "%*s- ", p->indent + 2, "");
     nb_conditions_print(p->out, &rule->keys);
     if (p->origins && rule->place.line > 0) fprintf(p->out, "  # %s:%d", rule->place.source, rule->place.line);
-    if (p->origins && rule->place.line == 0) fputs("  # --set", p->out);
+    if (p->origins && rule->place.line == 0) fprintf(p->out, "  # %s", p->set);
     fputc('\n', p->out);
 }
 
@@ -195,5 +197,6 @@ nb_status nb_config_setting(const nb_config *config, const nb_option *option, co
 
 nb_status nb_config_text(const nb_config *config, bool origins, const char **text, nb_ctx *ctx)
 {
-    return nb_print_text(print_config, &(printer){.config = config, .origins = origins}, text, ctx);
+    return nb_print_text(
+        print_config, &(printer){.config = config, .origins = origins, .set = nb_field(ctx, "set", NULL)}, text, ctx);
 }

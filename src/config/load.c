@@ -5,6 +5,7 @@
  * first, since they decide which keys there are. */
 #include "config/config.h"
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "calls/heads.h"
 #include "components/plugin.h"
@@ -113,15 +114,15 @@ static nb_status collect(loader *l, nb_yaml mapping, int block, entry *entries)
 
 static nb_status override(loader *l, const nb_override *o)
 {
-    const char *source;
-    NB_NEED(source, nb_format(l->common.ctx, "--set %s", o->key));
+    const char *source = nb_key(l->common.ctx, o->key);
     int index = key_index(l, o->key);
     if (index < 0) return unknown_key(l, o->key, l->key_count, (nb_place){.source = source});
     nb_yaml value;
     NB_TRY(l->common.ctx, nb_yaml_text(o->value, source, &value, l->common.mistakes));
     if (value.node && nb_yaml_is_null(value))
         return nb_yaml_mistake(value, l->common.mistakes, "expected a value, found '%s'", o->value);
-    if (value.node) l->entries[index] = (entry){.value = value, .replaced = true, .origin = "--set"};
+    if (value.node)
+        l->entries[index] = (entry){.value = value, .replaced = true, .origin = nb_field(l->common.ctx, "set", NULL)};
     return NB_OK;
 }
 
@@ -144,7 +145,8 @@ static nb_status read_rest(loader *l, bool late)
         if (!e.value.node) {
             if (!text) NB_TRY(l->common.ctx, nb_stem_of(l->common.path, &text, l->common.ctx));
             NB_TRY(l->common.ctx, take_default(l, text, &e));
-            if (strcmp(k->name, "plugins") == 0 && *nb_plugins_loaded()) e.origin = "--plugin";
+            if (strcmp(k->name, "plugins") == 0 && *nb_plugins_loaded())
+                e.origin = nb_field(l->common.ctx, "plugins", NULL);
         }
         c->origins.items[c->origins.count++] = (nb_origin){k->name, e.origin};
         if (e.value.node && k->read) NB_TRY(l->common.ctx, k->read(&l->common, k, e.value));
@@ -291,10 +293,8 @@ static nb_status peek(const nb_config_loader *l, nb_yaml root, int count, const 
     *value = nb_yaml_get(root, key);
     if (value->node && nb_yaml_is_null(*value)) value->node = NULL;
     for (int i = 0; i < count; i++) {
-        const char *source;
         if (strcmp(overrides[i].key, key) != 0) continue;
-        NB_NEED(source, nb_format(l->ctx, "--set %s", key));
-        NB_TRY(l->ctx, nb_yaml_text(overrides[i].value, source, value, &told_later));
+        NB_TRY(l->ctx, nb_yaml_text(overrides[i].value, nb_key(l->ctx, key), value, &told_later));
     }
     return NB_OK;
 }

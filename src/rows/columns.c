@@ -2,6 +2,7 @@
 /* columns.c - see columns.h */
 #include "rows/columns.h"
 
+#include "base/fields.h"
 #include "base/text.h"
 #include "components/condition.h"
 
@@ -50,13 +51,15 @@ bool nb_is_of_method(const nb_column *c)
     return c->identity && c->type != NB_COLUMN_SEED && !nb_text_among(c->name, data);
 }
 
-nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *c)
+nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *c, nb_ctx *ctx)
 {
+    const char *hint;
     if (c->disturbed) return (nb_disturbance){c->disturbed, "other programs", "column load"};
     if (!c->time || study->exclusive) return (nb_disturbance){"0", "", ""};
+    hint = nb_format(ctx, "%s avoids them", nb_field(ctx, "jobs", "1"));
     return (nb_disturbance){"id IN (SELECT r.rowid FROM main.results AS r WHERE r.manifest IN (SELECT m.id FROM "
                             "main.manifests AS m WHERE json_extract(m.text, '$.jobs') > 1))",
-                            "other workers", "--jobs 1 avoids them"};
+                            "other workers", hint ? hint : "one job avoids them"};
 }
 
 nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)

@@ -24,7 +24,7 @@ typedef struct {
     const char *condition;  /* in SQL, of rows of the view `run`; "0": never */
     const char *who, *hint; /* "other programs", and where to look or what avoids them */
 } nb_disturbance;
-nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *column);
+nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *column, nb_ctx *ctx);
 
 /* Finds what tables show of a row's value there, as a text; of oracles, strategies alone are marked. */
 nb_status nb_label_sql(const nb_column *column, const char **sql, nb_ctx *ctx);

@@ -10,6 +10,7 @@
 #include "statistics/pairs.h"
 #include "statistics/ranks.h"
 #include "statistics/verdict.h"
+#include "base/fields.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -610,14 +611,12 @@ static nb_pair_value compare(sqlite3_value **arguments)
 
 CALLED(pair_noise)
 {
-    (void)count;
     sqlite3_result_int(c, compare(arguments).noise);
 }
 
 CALLED(pair_ratio)
 {
     const nb_pair_value v = compare(arguments);
-    (void)count;
     give(c, v.noise ? NAN : v.ratio);
 }
 
@@ -733,7 +732,33 @@ CALLED(marked)
     give_text(c, sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval));
 }
 
+/* name, value or NULL; see fields.h */
+CALLED(field)
+{
+    nb_ctx *ctx = nb_ctx_new();
+    const char *name = (const char *)sqlite3_value_text(arguments[0]);
+    const char *value = (const char *)sqlite3_value_text(arguments[1]);
+    if (ctx && name)
+        sqlite3_result_text(c, nb_field(ctx, name, value), -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_error_nomem(c);
+    nb_ctx_free(ctx);
+}
+
+CALLED(call)
+{
+    nb_ctx *ctx = nb_ctx_new();
+    const char *name = (const char *)sqlite3_value_text(arguments[0]);
+    if (ctx && name)
+        sqlite3_result_text(c, nb_call(ctx, name), -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_error_nomem(c);
+    nb_ctx_free(ctx);
+}
+
 static const function functions[] = {
+    {"field", 2, .scalar = field},
+    {"call", 1, .scalar = call},
     {"median", 1, .step = gather_values, .result = quantile},
     {"quantile", 2, .step = gather_values, .result = quantile},
     {"list", 1, .step = gather_values, .result = list},

@@ -37,6 +37,7 @@
  *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
  *   bound(format, x)              the end of an interval of ratios, with the digits that tell it from 1
  *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
+ *   field(name, value), call(name)   what a caller can ask for, as the program spells it (fields.h)
  *   brief(x)                      as an error is read, in three digits
  *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */
 #ifndef NB_FUNCTIONS_H

@@ -121,7 +121,8 @@ static bool asks_key_alone(const maker *m, const char *disturbed)
 static nb_status views_sql(const maker *m, const char **sql)
 {
     const nb_column *metric = m->q->metric;
-    const char *lines, *rows, *value, *seen = "0", *disturbed = nb_disturbance_of(m->relation->study, metric).condition;
+    const char *lines, *rows, *value, *seen = "0",
+                                      *disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx).condition;
     NB_TRY(m->ctx, lines_sql(m, &lines));
     NB_TRY(m->ctx, rows_sql(m, asks_key_alone(m, disturbed) ? "key" : "run", &rows));
     NB_TRY(m->ctx, nb_key_sql(m->q->by, &value, m->ctx));

@@ -2,6 +2,7 @@
 /* run_folder.c - reading and writing the folder of a run, and loading its experiment without a command line. */
 #include "run/run_folder.h"
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/texts.h"
 #include "base/words.h"
@@ -137,9 +138,8 @@ static nb_status explain(nb_status status, const char *folder, nb_ctx *ctx)
         if (name) NB_TRY(ctx, nb_append_item(&names, ", ", ctx, "%s", name));
     }
     NB_REQUIRE(ctx, *names.text, status, "%s", reason);
-    NB_FAIL(ctx, status,
-            "%s. The run used code that commands which only read do not load: %s. If you trust it, add --plugin %s",
-            reason, names.text, strchr(names.text, ',') ? "FILE for each" : names.text);
+    NB_FAIL(ctx, status, "%s. The run used code that commands which only read do not load: %s. If you trust it, add %s",
+            reason, names.text, nb_field(ctx, "plugins", strchr(names.text, ',') ? "FILE for each" : names.text));
 }
 
 nb_status nb_run_store(const char *folder, nb_store *store, nb_ctx *ctx)
@@ -298,8 +298,8 @@ static nb_status refuse_programs(const char *folder, const nb_registry *const *k
     for (int i = 0; i < programs.count; i++) NB_TRY(ctx, nb_append_item(&names, "; ", ctx, "%s", programs.items[i]));
     NB_REQUIRE(ctx, programs.count == 0, NB_EINVAL,
                "%s: this needs code that the run's config names, and a command that reads results starts none: %s. If "
-               "you trust it, add --programs",
-               folder, names.text);
+               "you trust it, add %s",
+               folder, names.text, nb_field(ctx, "programs", NB_IS_SET));
     return NB_OK;
 }
 
@@ -326,10 +326,12 @@ nb_status nb_experiment_of_run(const char *run_folder, bool programs, nb_config 
 static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
 {
     const char *config;
-    nb_string command = NB_NO_TEXT;
+    nb_string command = NB_NO_TEXT, folder = NB_NO_TEXT;
     NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &config, ctx));
-    NB_TRY(ctx, nb_shell_add(ctx, &command, program_invocation_name, "run", config, "--out", run_folder, NULL));
-    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s", change, command.text);
+    NB_TRY(ctx, nb_shell_add(ctx, &command, program_invocation_name, "run", config, NULL));
+    NB_TRY(ctx, nb_shell_add(ctx, &folder, run_folder, NULL));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s %s", change, command.text,
+            nb_field(ctx, "folder", folder.text));
 }
 
 nb_status nb_experiment_again(const char *run_folder, bool programs, bool cores, nb_config *config, nb_plan *plan,

@@ -7,6 +7,7 @@
 #include "run/store_private.h"
 
 #include "base/clock.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -106,8 +107,8 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
     int version;
     NB_TRY(ctx, nb_store_number(store, "PRAGMA user_version", "is not a store of results", &version, ctx));
     NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_FORMAT, NB_EIO,
-               "%s: is a store of version %d, this program reads version %d; 'nysbench run --fresh' sets it aside",
-               store->path, version, NB_STORE_FORMAT);
+               "%s: is a store of version %d, this program reads version %d; '%s %s' sets it aside", store->path,
+               version, NB_STORE_FORMAT, nb_call(ctx, "run"), nb_field(ctx, "fresh", NB_IS_SET));
     return NB_OK;
 }
 
@@ -116,8 +117,8 @@ static nb_status check_whole(nb_store *store, nb_ctx *ctx)
 {
     const char *told;
     NB_TRY(ctx, nb_store_ask(store, "PRAGMA quick_check(1)", NULL, "cannot be checked", &told, ctx));
-    NB_REQUIRE(ctx, told && strcmp(told, "ok") == 0, NB_EIO, "%s: is damaged: %s; 'nysbench run --fresh' sets it aside",
-               store->path, told ? told : "no answer");
+    NB_REQUIRE(ctx, told && strcmp(told, "ok") == 0, NB_EIO, "%s: is damaged: %s; '%s %s' sets it aside", store->path,
+               told ? told : "no answer", nb_call(ctx, "run"), nb_field(ctx, "fresh", NB_IS_SET));
     return NB_OK;
 }
 
@@ -172,14 +173,13 @@ static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx
     NB_TRY(ctx, nb_store_get(store, "study", &name, ctx));
     const nb_component *found = name ? nb_registry_find(&nb_studies, name) : &nb_study_standard()->component;
     NB_REQUIRE(ctx, found, NB_EIO,
-               "%s: holds rows of the study '%s', which this program does not know: a plug-in has it, which --plugin "
-               "FILE loads",
-               store->path, name);
+               "%s: holds rows of the study '%s', which this program does not know: a plug-in has it, which %s "
+               "loads",
+               store->path, name, nb_field(ctx, "plugins", "FILE"));
     store->study = (const nb_study *)found;
     NB_REQUIRE(ctx, !wanted || wanted == store->study, NB_EIO,
-               "%s: holds rows of the study %s, the experiment is of the study %s; 'nysbench run --fresh' sets it "
-               "aside",
-               store->path, found->name, wanted->component.name);
+               "%s: holds rows of the study %s, the experiment is of the study %s; '%s %s' sets it aside", store->path,
+               found->name, wanted->component.name, nb_call(ctx, "run"), nb_field(ctx, "fresh", NB_IS_SET));
     return NB_OK;
 }
 

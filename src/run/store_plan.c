@@ -2,6 +2,7 @@
 /* store_plan.c - the store's rows become those of a plan. */
 #include "run/store_private.h"
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "run/inputs.h"
@@ -101,12 +102,11 @@ static nb_status report_other_builds(nb_store *store, const nb_program *program,
         if (nb_program_same(&by[i].manifest.program, program)) continue;
         NB_TRY(ctx, nb_program_change(&by[i].manifest.program, program, &change, ctx));
         NB_REQUIRE(ctx, !refuse, NB_EINVAL,
-                   "%s: %d rows were measured %s; --mixed measures the rest beside them, --fresh sets them aside",
-                   store->path, by[i].rows, change);
-        fprintf(
-            stderr,
-            "nysbench: warning: %s: nothing is measured anew, and %d rows were measured %s; --fresh sets them aside\n",
-            store->path, by[i].rows, change);
+                   "%s: %d rows were measured %s; %s measures the rest beside them, %s sets them aside", store->path,
+                   by[i].rows, change, nb_field(ctx, "mixed", NB_IS_SET), nb_field(ctx, "fresh", NB_IS_SET));
+        fprintf(stderr,
+                "nysbench: warning: %s: nothing is measured anew, and %d rows were measured %s; %s sets them aside\n",
+                store->path, by[i].rows, change, nb_field(ctx, "fresh", NB_IS_SET));
     }
     return NB_OK;
 }
@@ -149,8 +149,9 @@ static nb_status check_draws(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
     NB_TRY(ctx, nb_store_draws(store, &then, ctx));
     NB_REQUIRE(ctx, !measured || then == now, NB_EINVAL,
                "%s: its rows were measured with 'draws: %s', and the experiment has 'draws: %s': 'draws: %s' in the "
-               "file goes on with them, 'nysbench run --fresh' sets them aside",
-               store->path, nb_draws_words[then], nb_draws_words[now], nb_draws_words[then]);
+               "file goes on with them, '%s %s' sets them aside",
+               store->path, nb_draws_words[then], nb_draws_words[now], nb_draws_words[then], nb_call(ctx, "run"),
+               nb_field(ctx, "fresh", NB_IS_SET));
     return NB_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "run/workers_private.h"
 
 #include "base/clock.h"
+#include "base/fields.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,7 +42,8 @@ static nb_status start_worker(nb_pool *p, nb_worker *w)
     close(ends[0]);
     NB_NEED(reason, nb_strdup(p->ctx, nb_error_message(p->ctx)));
     nb_error_clear(p->ctx);
-    NB_FAIL(p->ctx, status, "worker %d of %d: %s; try fewer --jobs", number, p->worker_count, reason);
+    NB_FAIL(p->ctx, status, "worker %d of %d: %s; try fewer %s", number, p->worker_count, reason,
+            nb_field(p->ctx, "jobs", NULL));
 }
 
 /* At the end of its channel a worker ends. That may take seconds, in which others are heard. */

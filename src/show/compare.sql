@@ -153,7 +153,7 @@ SELECT CASE WHEN place <= most THEN 'remark' ELSE 'paragraph' END AS kind,
        THEN ': ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
            CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || heads_differ || '.'
        ELSE ' in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END ||
-           '; --where head=0 has one head alone.' END AS text
+           '; ' || field('where', 'head=0') || ' has one head alone.' END AS text
 FROM conflicts WHERE place <= most + 1 ORDER BY place;
 
 WITH far AS (
@@ -206,8 +206,9 @@ SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END
 FROM known JOIN seen USING (word) WHERE NOT {full} AND CASE WHEN {across} THEN across ELSE mark END IS NOT NULL
 ORDER BY place;
 
-SELECT CASE WHEN {two} THEN 'nysbench compare --metric {metric}, or {error}, has ratios and intervals, --full all numbers.'
-       ELSE 'nysbench compare --full has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.' END
+SELECT CASE WHEN {two} THEN call('compare') || ' ' || field('metric', '{metric}') ||
+           ', or {error}, has ratios and intervals, ' || field('full', 'True') || ' all numbers.'
+       ELSE call('compare') || ' ' || field('full', 'True') || ' has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.' END
        AS paragraph WHERE NOT {full};
 
 SELECT 'With one trial, or none that all sources have, the intervals do not cover the luck of the draws.' AS remark

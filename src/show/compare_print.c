@@ -10,6 +10,7 @@
 #include "show/compare_print.h"
 
 #include "base/builder.h"
+#include "base/fields.h"
 #include "base/text.h"
 #include "rows/columns.h"
 #include "rows/made_tables.h"
@@ -188,7 +189,7 @@ static nb_status word(const printer *p, const char **sql)
     int settings = full ? p->varying : *p->along && !across,
         labels = 1 + of->all_pairs + (full || p->view.by_model) + settings;
     const nb_column *metric = p->contrasts->metric, *error = p->two ? p->comparison->beside->contrasts->metric : metric;
-    const nb_disturbance disturbance = nb_disturbance_of(p->relation->study, metric);
+    const nb_disturbance disturbance = nb_disturbance_of(p->relation->study, metric, p->ctx);
     const char *trivial = error->trivial;
     const nb_axis *axis = nb_axis_of_column(p->relation->study, of->by);
     bool judged = trivial && axis && axis->type == NB_AXIS_COMPONENT;
@@ -232,7 +233,9 @@ static nb_status word(const printer *p, const char **sql)
         {"pool_value", of->pool ? nb_format(p->ctx, "'all' AS \"%s\",", of->pool) : ""},
         {"confounded", confounded.text},
         {"models", p->contrasts->strata.count > 1 ? ", where models count the same" : ""},
-        {"by_model", p->contrasts->strata.count > 1 && !p->view.by_model ? ", --by-model each model alone" : ""},
+        {"by_model", p->contrasts->strata.count > 1 && !p->view.by_model
+                         ? nb_format(p->ctx, ", %s each model alone", nb_field(p->ctx, "by_model", NB_IS_SET))
+                         : ""},
         {"all_pairs", of->all_pairs ? "1" : "0"},
         {"full", full ? "1" : "0"},
         {"by_hand", t->by_hand ? t->by_hand : ""},

@@ -3,6 +3,7 @@
 #include "suite/suite.h"
 
 #include "base/default_seed.h"
+#include "base/fields.h"
 #include "base/files.h"
 
 #include <string.h>
@@ -33,9 +34,9 @@ static nb_status settle_model(nb_suite_result *r, int model, double limit_s, nb_
 {
     if (r->method.sizes) return nb_suite_told(r->suite, model, &r->method, r->settings[model], ctx);
     NB_REQUIRE(ctx, !(r->method.traits & NB_ATTENTION_ELSEWHERE), NB_EINVAL,
-               "%s: a program computes it, so its multiplications are not counted and it has no number; --sizes FILE "
-               "tells them, or cost= and sizes= of nysbench.suite",
-               r->method.label);
+               "%s: a program computes it, so its multiplications are not counted and it has no number; %s tells "
+               "them, or cost= and sizes= of nysbench.suite",
+               r->method.label, nb_field(ctx, "sizes", "FILE"));
     return nb_suite_settle(r->suite, model, &r->method, limit_s, r->settings[model], ctx);
 }
 

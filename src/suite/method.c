@@ -2,6 +2,7 @@
 /* method.c - finds the attention that a method is. */
 #include "suite/suite.h"
 
+#include "base/fields.h"
 #include "base/mistakes.h"
 #include "strategies/strategy.h"
 
@@ -112,10 +113,10 @@ nb_status nb_suite_declare(nb_suite_method *m, const char *text, nb_ctx *ctx)
            (!is || strncmp(text, fields[field], strlen(fields[field])) != 0 || text + strlen(fields[field]) != is))
         field++;
     NB_REQUIRE(ctx, fields[field] && (strcmp(is, "=true") == 0 || strcmp(is, "=false") == 0), NB_EINVAL,
-               "suite: --declare %s: expected linear or trained, = and true or false", text);
+               "suite: %s: expected linear or trained, = and true or false", nb_field(ctx, "declare", text));
     bool known = field == LINEAR ? m->linear >= 0 : !(m->traits & NB_ATTENTION_ELSEWHERE);
-    NB_REQUIRE(ctx, !known, NB_EINVAL, "suite: --declare %s: the program knows this of %s: leave it out", text,
-               m->label);
+    NB_REQUIRE(ctx, !known, NB_EINVAL, "suite: %s: the program knows this of %s: leave it out",
+               nb_field(ctx, "declare", text), m->label);
     bool holds = strcmp(is, "=true") == 0;
     m->declared |= field == LINEAR ? NB_SUITE_SAYS_LINEAR : NB_SUITE_SAYS_TRAINED;
     if (field == LINEAR)

@@ -3,8 +3,9 @@
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
 folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes itself by way of others. NAME_private.h is
 included by NAME*.c alone. No two types have one name, and no file names a type that a folder after its own defines, be
-it to declare it. Of what shows results, one file asks the registries of components. Speaks TAP; what is wrong is on
-standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+it to declare it. Of what shows results, one file asks the registries of components. Outside of the command line no text
+names an option: a message names a field (src/base/fields.h). Speaks TAP; what is wrong is on standard error, FILE:LINE:
+and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
 import glob
 import os
 import re
@@ -16,6 +17,7 @@ ORDER = """base statistics components linalg data problems kernels nystrom strat
            attentions conformance config run rows answers show studies api suite commands make main""".split()
 GENERATED = {"build.h"}  # build/
 ASKS = {"src/rows/names.c"}
+COMMAND_LINE = ("src/commands/", "src/main.c", "src/make/")
 ASKING = re.compile(r"\bnb_(registries|problems|kernels|strategies|cores|partitions|attentions|studies|"
                     r"column_registry|choice_recall|labels_apart)\b")
 
@@ -31,6 +33,47 @@ def module(path):
 
 def sources():
     return sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]"))
+
+
+def options():
+    """The names of all options: of the tables of commands."""
+    tables = glob.glob("src/commands/*.[ch]")
+    return {name for path in tables
+            for name in re.findall(r"""\(\s*(?:\\\n\s*)?"([a-z][a-z-]*)",\s*'""", open(path, encoding="utf-8").read())}
+
+
+def named_options(names):
+    """Texts that name an option outside of the command line: they are a request's fields (src/base/fields.h)."""
+    if not names:
+        yield "src/commands: no options"
+    for path in sources() + sorted(glob.glob("src/**/*.sql", recursive=True)):
+        if path.startswith(COMMAND_LINE):
+            continue
+        for number, line in enumerate(open(path, encoding="utf-8"), 1):
+            texts = re.findall(r'"((?:[^"\\]|\\.)*)"', line) if not path.endswith(".sql") else [line]
+            for text in texts:
+                for name in re.findall(r"(?<![-\w])--([a-z][a-z-]*)", text):
+                    if name in names:
+                        yield f"{path}:{number}: names the option --{name}: nb_field, or field() in SQL, spells it"
+
+
+def fields():
+    """(file, line, name) of each field that a message names."""
+    for path in sources() + sorted(glob.glob("src/**/*.sql", recursive=True)):
+        for number, line in enumerate(open(path, encoding="utf-8"), 1):
+            for name in re.findall(r"""\bnb_field\([^"]*"(\w+)"|\bfield\('(\w+)'""", line):
+                yield path, number, name[0] or name[1]
+
+
+def unknown_fields(names, found):
+    """Fields that are no option, and that src/commands/program.c does not translate to one."""
+    program = open("src/commands/program.c", encoding="utf-8").read()
+    translated = dict(re.findall(r'\{"(\w+)", "([a-z-]+)"\}', program))
+    if not found:
+        yield "src: no message names a field"
+    for path, line, name in found:
+        if translated.get(name, name) not in names:
+            yield f"{path}:{line}: the field {name} is no option of a command"
 
 
 def includes():
@@ -110,14 +153,6 @@ def same_names():
             yield f"{path}:{line}: defines {name}, as {first[name]} does"
 
 
-def options_in_the_library():
-    """The library's messages name the fields of a request; a command says which option fills in a field."""
-    for path in sorted(glob.glob("src/api/*.[ch]")):
-        for line, text in enumerate(open(path, encoding="utf-8"), 1):
-            if re.search(r'"[^"]*(?<![-\w])--', text):
-                yield f"{path}:{line}: a text of the library has '--'"
-
-
 def types_of_later():
     defined = {name: path for name, path, _ in types()}
     for path, text in codes():
@@ -139,14 +174,16 @@ def registries_asked():
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
     edges = list(includes())
+    names = options()
     return tap.run({
+        "no file outside of the command line names an option of it": lambda: named_options(names),
+        "a field that a message names is an option": lambda: unknown_fields(names, list(fields())),
         "includes follow the order of the folders": lambda: against_order(edges),
         "no folder has a cycle of includes": lambda: cycles(edges),
         "a private header is included by its own module alone": lambda: private(edges),
         "no two types have one name": same_names,
         "no type of a later folder is named": types_of_later,
-        "one file of what shows results asks the registries": registries_asked,
-        "the library knows no option of the command line": options_in_the_library})
+        "one file of what shows results asks the registries": registries_asked})
 
 
 if __name__ == "__main__":

@@ -163,6 +163,24 @@ class Rows(Folders):
         self.assertRaisesRegex(TypeError, "^by_model: expected True or False, not 'no'",
                                lambda: found.compare(by_model="no"))
 
+    def test_messages_name_keywords(self):
+        """Where the command line has options: of an error of the program, and of an answer to a question."""
+        config = self.folder + ".yaml"
+        Path(config).write_text("problems: gaussian(n=30, d=4)\nstrategies: [kmeans, \"uniform\"]\ncores: "
+                                "[svd, fitted]\nlandmarks: 5\ntrials: 2\nplots: []\n")
+        found = nysbench.run(config, folder=self.folder, progress=False)
+        with self.assertRaisesRegex(nysbench.ArgumentError, "'run fresh=True' sets them aside$"):
+            nysbench.run(config, draws="shared", folder=self.folder, progress=False)
+        asked = subprocess.run([nysbench.program(), "run", config, "--set", "draws=shared", "-o", self.folder],
+                               capture_output=True, check=False, encoding="utf-8")
+        self.assertRegex(asked.stderr, "'nysbench run --fresh' sets them aside\n$")
+        nysbench.run(config, draws="shared", folder=self.folder, fresh=True, progress=False)
+        with self.assertRaisesRegex(nysbench.ArgumentError, "^trials: "):
+            nysbench.run(config, trials=-1, folder=self.folder, progress=False)
+        refused = str(found.compare(by="core"))
+        self.assertIn("confounded=rows_seen", refused)
+        self.assertNotIn("--confounded", refused)
+
     def test_config_from_a_file(self):
         path = self.folder + ".yaml"
         Path(path).write_text(

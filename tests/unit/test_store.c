@@ -163,18 +163,18 @@ static void test_signatures(void **state)
         ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &b.program, .retry = nothing}, &pending, &count, ctx),
         NB_EINVAL,
         "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b "
-        "(executable bbbbbbbbbbbb; kernels K); --mixed");
+        "(executable bbbbbbbbbbbb; kernels K); mixed=True");
     assert_error(
         ctx,
         nb_store_plan(&store, &plan, &(nb_terms){.program = &rebuilt.program, .retry = nothing}, &pending, &count, ctx),
         NB_EINVAL,
         "2 rows were measured by executable aaaaaaaaaaaa (build build-a; kernels K); the program has been rebuilt "
-        "since, this is executable cccccccccccc (build build-a; kernels K); --mixed");
+        "since, this is executable cccccccccccc (build build-a; kernels K); mixed=True");
     assert_error(
         ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &l.program, .retry = nothing}, &pending, &count, ctx),
         NB_EINVAL,
         "2 rows were measured with other arithmetic, build-a (executable aaaaaaaaaaaa; kernels K); this is build-a "
-        "(executable aaaaaaaaaaaa; kernels L); --mixed");
+        "(executable aaaaaaaaaaaa; kernels L); mixed=True");
     assert_ok(ctx, nb_store_standing(&store, &plan, NULL, NULL, &standing, ctx));
     assert_int_equal(standing.done, 2);
     assert_int_equal(plan_store(&store, &plan, &b, true, nothing, ctx), 8);

@@ -1,4 +1,4 @@
--- summary: error against flops, or time where measured with --jobs 1, of a forward pass, a curve over m for each strategy
+-- summary: error against flops, or time where measured by one worker, of a forward pass, a curve over m for each strategy
 -- reference: none: medians over heads and trials
 -- needs: cell core drawn_variant
 -- script: curves.gp

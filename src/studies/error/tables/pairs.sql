@@ -4,7 +4,7 @@
 -- heading: On how many % of the choices of landmarks the core of a line is below that of a column
 -- holds: Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core
 --   with several settings (oracle) the best for each choice is taken, by the errors that are compared. Errors that are
---   rounding noise are left out. With --format csv: the ratios too, also by m, by problem, and where m is a sixteenth
+--   rounding noise are left out. As CSV: the ratios too, also by m, by problem, and where m is a sixteenth
 --   of n or more.
 WITH per_level AS (
     SELECT a_id, b_id, level_id, list(ratio) AS ratio, list(CASE WHEN ratio < 1 THEN 1 END) AS below
