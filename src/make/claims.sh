@@ -22,8 +22,8 @@ ${links}which \`make claims\` runs to write this list. [config.md](config.md#cla
 *Geometric landmarks* is "On the geometric selection of landmarks for low-rank self-attention approximation"
 (OpenReview OdKBFAmCYX, 2025). *Nystromformer* is Xiong et al., AAAI 2021; most of its claims are taken from summaries
 of the paper. Intervals are over sources and trials; all parts of a claim are listed, with intervals that hold together.
-Brackets say how a claim without a number was read. Such a reading sets a threshold, and the verdict stays as it is for
-every other threshold on the same side of the interval: it may move as far as the nearer end of the interval. So "a good
+Brackets say how a claim without a number was read. Such a reading sets a threshold. The verdict is the same for every
+other threshold on that side of the interval: it may move as far as the nearer end. So "a good
 approximation" would have to allow a residual of more than 2.27 for six steps not to be refuted, where 0.1 was read.
 Verdicts on times are of one machine, and may differ on another.
 
