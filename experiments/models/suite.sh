@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the small form of the suite (docs/suite.md) again, from what fetch.sh brings: of each model the first twelve test
 # sources of inputs.csv that are long enough, one head each, layer and head drawn (docs/method.md#the-protocol), float16,
-# and the list of their digests.
+# the list of their digests, and the data card.
 # usage: [PYTHON=python3] experiments/models/suite.sh [FOLDER]
 set -eu
 here=$(dirname "$0")
@@ -15,3 +15,4 @@ for model in minilm-512 vit-1025 whisper smollm2-1024; do
     "$python" "$here/heads.py" $model-test "$folder" --sources "$sources" --draw 1 "${first[@]}" --half
 done
 "$python" "$here/suite.py" list "$folder"
+"$python" "$here/suite.py" card "$folder"

@@ -14,8 +14,10 @@ import re
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../published"))
+for folder in "../published", "../../experiments/models":
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), folder))
 
+import suite
 import tap
 from listing import FOLDER, Listing
 
@@ -129,6 +131,28 @@ def suite_heads_drawn():
         yield f"{SUITE}: {len(listed)} files are listed, {size} bytes"
 
 
+def card_is_made():
+    """The data card of the suite is the one that is made, and has a file, its digest and both licences of each head."""
+    with open(f"{SUITE}/croissant.json", encoding="utf-8") as file:
+        card = json.load(file)
+    if card != suite.card(SUITE):
+        yield f"{SUITE}/croissant.json is not what experiments/models/suite.py card {SUITE} writes"
+    if (card["@type"], card["conformsTo"]) != ("sc:Dataset", "http://mlcommons.org/croissant/1.0"):
+        yield f"{SUITE}/croissant.json: {card['@type']}, {card['conformsTo']}"
+    files = {one["@id"]: one for one in card["distribution"]}
+    heads = {one["heads/file"]: one for one in card["recordSet"][0]["data"]}
+    there = {os.path.basename(path) for path in glob.glob(f"{SUITE}/*.safetensors")}
+    if set(files) != there or set(heads) != there:
+        yield f"{SUITE}/croissant.json: its files are not those of the folder"
+    for name, one in files.items():
+        with open(f"{SUITE}/{name}", "rb") as file:
+            if hashlib.sha256(file.read()).hexdigest() != one["sha256"]:
+                yield f"{SUITE}/croissant.json: {name}: another SHA-256"
+        for key in "model_licence", "source_licence":
+            if not heads[name][f"heads/{key}"] or heads[name][f"heads/{key}"] not in card["license"]:
+                yield f"{SUITE}/croissant.json: {name}: {key} {heads[name][f'heads/{key}']!r}"
+
+
 def config_of(path):
     """An experiment with its split, and the part of that which it takes."""
     text = open(path, encoding="utf-8").read()
@@ -186,6 +210,7 @@ CHECKS = {"each source has one part of the split": each_source_once,
           "new test sources are those of the hash": by_hash,
           "the test heads are those that are drawn": heads_drawn,
           "the suite's heads are those that are drawn": suite_heads_drawn,
+          "the suite's data card is of its files, with their licences": card_is_made,
           "every experiment names the split and its part": experiments_name_the_split,
           "docs/method.md names the experiments of test sources": method_names_them,
           "the experiments of published runs name the split": published_name_the_split,

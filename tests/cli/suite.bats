@@ -186,3 +186,22 @@ EOF
     done
     [ $count -ge 20 ]
 }
+
+@test "what is handed in is checked by one script: components, functions, results" {
+    printf 'import numpy as np\n\n\ndef mean(q, k, v):\n    return np.broadcast_to(v.mean(1, keepdims=True), v.shape)\n' \
+        >"$WORK/mine.py"
+    export NYSBENCH_PYTHON=/usr/bin/python3
+    LIST=$TINY run tests/submission.sh strategies/uniform.c "$WORK/mine.py" "$BATS_FILE_TMPDIR/kmeans.json"
+    expect_status 0
+    expect "check uniform"
+    expect "check $WORK/mine.py:mean"
+    expect "--check $BATS_FILE_TMPDIR/kmeans.json --rerun 0.1"
+    expect "4 checks, 0 wrong"
+    py halve_all "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/better.json"
+    LIST=$TINY run tests/submission.sh "$WORK/better.json"
+    expect_status 1
+    expect "2 checks, 1 wrong"
+    expect "it says an error of"
+    run tests/submission.sh
+    expect_status 2
+}
