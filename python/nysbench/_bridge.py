@@ -5,26 +5,25 @@ A worker starts it, by way of bridge/nysbench-function, as a program that stays 
 (docs/plugins.md). It hands them on to the session, through the socket $NYSBENCH_SESSION, each with the time of the
 system's monotonic clock before it, and answers what the session answers. Where there is no session, as in a run that is
 repeated from the shell, it becomes a server of the function's copy, COPIES/NAME.pkl. Needs nothing but the standard
-library, to start fast."""
-import contextlib
+library, and of that little, to start fast: importing socket takes longer than Python's own start."""
+import _socket
 import os
-import socket
 import sys
 import time
 
 
-@contextlib.contextmanager
-def in_reach(address):
-    """A short path to a socket, whose own has 107 bytes at most: by way of a descriptor of its folder."""
+def reach(address, do):
+    """Calls bind or connect of a socket with a short path to the address, since one has 107 bytes at most: by way of a
+    descriptor of its folder."""
     folder = os.open(os.path.dirname(address), os.O_PATH | os.O_DIRECTORY)
     try:
-        yield f"/proc/self/fd/{folder}/{os.path.basename(address)}"
+        do(f"/proc/self/fd/{folder}/{os.path.basename(address)}")
     finally:
         os.close(folder)
 
 
 def relay(session, name):
-    answers = session.makefile("rb")
+    answers = open(session.fileno(), "rb", closefd=False)
     session.sendall(name.encode() + b"\n")
     answer = answers.readline()
     while answer:
@@ -42,10 +41,9 @@ def main(name, copies):
     address = os.environ.get("NYSBENCH_SESSION")
     copy = os.path.join(copies, name + ".pkl")
     if address:
-        with socket.socket(socket.AF_UNIX) as session:
-            with in_reach(address) as short:
-                session.connect(short)
-            relay(session, name)
+        session = _socket.socket(_socket.AF_UNIX)
+        reach(address, session.connect)
+        relay(session, name)
     elif os.path.isfile(copy):
         package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))

@@ -33,7 +33,7 @@ from collections import deque
 from pathlib import Path
 
 from ._arguments import ArgumentError, FileError, warn
-from ._bridge import in_reach
+from ._bridge import reach
 from ._library import BUILD, FOLDER
 from .serve import greeting
 
@@ -202,8 +202,7 @@ class Loop:
         self.questions = deque()  # of bridges: connection, function, text
         self.selector = stack.enter_context(selectors.DefaultSelector())
         self.listener = stack.enter_context(socket.socket(socket.AF_UNIX))
-        with in_reach(address) as short:
-            self.listener.bind(short)
+        reach(address, self.listener.bind)
         self.listener.listen(64)
         self.selector.register(self.listener, selectors.EVENT_READ, self._accept)
         self.stack = stack

@@ -41,7 +41,6 @@ static const char *const done[] = {"attention", NULL};
 
 typedef struct {
     char device[128];
-    double *head; /* n x dv */
     gsl_rng *rng;
 } state;
 
@@ -55,9 +54,8 @@ typedef struct {
 static nb_status open(const void *opts, const nb_layer_shape *shape, int threads, void **out, nb_ctx *ctx)
 {
     state *s;
-    (void)opts, (void)threads;
+    (void)opts, (void)shape, (void)threads;
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
-    NB_NEED(s->head, nb_alloc_raw(ctx, (size_t)shape->n * (size_t)shape->dv));
     *out = s;
     return nb_random_new(&s->rng, ctx);
 }
@@ -95,8 +93,7 @@ static nb_status add_all(call *c, int input, nb_ctx *ctx)
 static nb_status read_outputs(const call *c, const char *path, int input, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &c->pass->layer->shape;
-    double *head = ((state *)c->pass->state)->head;
-    size_t each = (size_t)s->n * (size_t)s->dv;
+    int64_t each = (int64_t)s->n * s->dv;
     nb_tensor t;
     const char *shape;
     NB_TRY(ctx, nb_npy_open(path, &t, ctx));
@@ -105,10 +102,9 @@ static nb_status read_outputs(const call *c, const char *path, int input, nb_ctx
                t.dtype <= NB_F64 && t.rank == 3 && t.shape[0] == s->heads && t.shape[1] == s->n && t.shape[2] == s->dv,
                NB_EINVAL, "out.npy: %s of shape %s; allowed are floats of shape (%d, %d, %d): heads, tokens, dv",
                nb_dtype_names[t.dtype], shape, s->heads, s->n, s->dv);
-    for (int h = 0; h < s->heads; h++) {
-        NB_TRY(ctx, nb_tensor_read_reals(path, &t, (int64_t)h * (int64_t)each, (int64_t)each, head, ctx));
-        nb_scalar_of(each, head, c->pass->out + (size_t)(input * s->heads + h) * each);
-    }
+    nb_scalar *out = c->pass->out + (int64_t)input * s->heads * each;
+    for (int64_t h = 0; h < s->heads; h++)
+        NB_TRY(ctx, nb_tensor_read_scalars(path, &t, h * each, each, out + h * each, ctx));
     return NB_OK;
 }
 

@@ -116,18 +116,12 @@ static nb_status read_kernel(const char *path, const nb_layer_shape *shape, stat
 {
     nb_tensor t;
     int heads;
-    double *values;
     NB_TRY(ctx, open_file(path, &t, &heads, &s->width, ctx));
     size_t count = (size_t)heads * (size_t)s->width;
     NB_REQUIRE(ctx, heads == shape->heads, NB_EDIM, "%s: the kernel is one of %d heads, and the layer has %d", path,
                heads, shape->heads);
     NB_NEED(s->kernel, nb_alloc_scalars(ctx, count));
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(values, nb_alloc_raw(ctx, count));
-    nb_status status = nb_tensor_read_reals(path, &t, 0, (int64_t)count, values, ctx);
-    if (status == NB_OK) nb_scalar_of(count, values, s->kernel);
-    nb_ctx_release(ctx, mark);
-    return status;
+    return nb_tensor_read_scalars(path, &t, 0, (int64_t)count, s->kernel, ctx);
 }
 
 static size_t outputs(const nb_layer_shape *s)

@@ -125,27 +125,39 @@ static int64_t stored_index(const nb_tensor *t, int64_t index)
     return stored;
 }
 
-/* The bytes that hold elements first ... first + count - 1 in C order: those
- * alone, or the whole array where its order is another. */
+/* Opens the file, which has to hold elements first ... first + count - 1 of the array, and all others. */
+static nb_status open_elements(const char *path, const nb_tensor *t, int64_t first, int64_t count, FILE **file,
+                               nb_ctx *ctx)
+{
+    int64_t length, total, all_bytes;
+    NB_REQUIRE(ctx, first >= 0 && count >= 0 && first <= t->count && count <= t->count - first, NB_EINVAL,
+               "%s: %lld elements from element %lld, there are %lld", path, (long long)count, (long long)first,
+               (long long)t->count);
+    NB_TRY(ctx, nb_open_input(path, file, &length, ctx));
+    NB_REQUIRE(ctx, nb_tensor_extent(t, &total, &all_bytes) && total == t->count && t->offset <= length - all_bytes,
+               NB_EIO, "%s: is shorter than it was when it was opened", path);
+    return NB_OK;
+}
+
+/* The bytes that hold these elements in C order: those alone, or the whole array where its order is another. */
 static nb_status load(const char *path, const nb_tensor *t, int64_t first, int64_t count, unsigned char **bytes,
                       int64_t *origin, nb_ctx *ctx)
 {
     FILE *file;
-    int64_t length, total, all_bytes, size = sizes[t->dtype];
-    NB_REQUIRE(ctx, first >= 0 && count >= 0 && first <= t->count && count <= t->count - first, NB_EINVAL,
-               "%s: %lld elements from element %lld, there are %lld", path, (long long)count, (long long)first,
-               (long long)t->count);
-    NB_TRY(ctx, nb_open_input(path, &file, &length, ctx));
-    NB_REQUIRE(ctx, nb_tensor_extent(t, &total, &all_bytes) && total == t->count && t->offset <= length - all_bytes,
-               NB_EIO, "%s: is shorter than it was when it was opened", path);
+    NB_TRY(ctx, open_elements(path, t, first, count, &file, ctx));
     bool whole = t->fortran_order && t->rank > 1;
     *origin = whole ? 0 : first;
-    size_t wanted = (size_t)((whole ? total : count) * size);
+    size_t size = sizes[t->dtype], wanted = (size_t)(whole ? t->count : count) * size;
     NB_NEED(*bytes, nb_alloc(ctx, wanted + 1, 1));
-    return nb_read_bytes(path, file, t->offset + *origin * size, wanted, *bytes, ctx);
+    return nb_read_bytes(path, file, t->offset + *origin * (int64_t)size, wanted, *bytes, ctx);
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "read_floats takes the bytes as they are");
+
+static bool is_plain_floats(const nb_tensor *t)
+{
+    return t->dtype == NB_F32 && !t->big_endian && !t->fortran_order;
+}
 
 /* For what most files hold, little-endian float32 in C order, in a tenth of read_any's time. */
 static void read_floats(const unsigned char *bytes, int64_t count, double *out)
@@ -175,10 +187,30 @@ nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t fir
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = load(path, t, first, count, &bytes, &origin, ctx);
     if (status == NB_OK) {
-        if (t->dtype == NB_F32 && !t->big_endian && !t->fortran_order)
+        if (is_plain_floats(t))
             read_floats(bytes, count, out);
         else
             read_any(t, bytes, origin, first, count, out);
+    }
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+nb_status nb_tensor_read_scalars(const char *path, const nb_tensor *t, int64_t first, int64_t count, nb_scalar *out,
+                                 nb_ctx *ctx)
+{
+    FILE *file;
+    double *values;
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status;
+    if (is_plain_floats(t) && sizeof *out == sizeof(float)) {
+        status = open_elements(path, t, first, count, &file, ctx);
+        int64_t at = t->offset + first * (int64_t)sizeof *out;
+        if (status == NB_OK) status = nb_read_bytes(path, file, at, (size_t)count * sizeof *out, out, ctx);
+    } else {
+        NB_NEED(values, nb_alloc_raw(ctx, (size_t)count));
+        status = nb_tensor_read_reals(path, t, first, count, values, ctx);
+        if (status == NB_OK) nb_scalar_of((size_t)count, values, out);
     }
     nb_ctx_release(ctx, mark);
     return status;

@@ -4,6 +4,7 @@
 #define NB_TENSOR_H
 
 #include "base/ctx.h"
+#include "linalg/scalar.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -91,6 +92,9 @@ nb_status nb_safetensors_save(const char *path, int count, const nb_tensor_out *
  * Integers: NB_EINVAL for a floating type. */
 nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out,
                                nb_ctx *ctx);
+/* The same as scalars of forward passes. */
+nb_status nb_tensor_read_scalars(const char *path, const nb_tensor *t, int64_t first, int64_t count, nb_scalar *out,
+                                 nb_ctx *ctx);
 nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t first, int64_t count, int64_t *out,
                                   nb_ctx *ctx);
 

@@ -271,6 +271,31 @@ static void test_npy_round_trip(void **state)
     assert_int_equal(entries(f->folder), 1);
 }
 
+/* Scalars are the doubles of the file, rounded, whether its bytes are taken as they are or not. */
+static void test_scalars_of_files(void **state)
+{
+    fixture *f = *state;
+    const float values[6] = {2.385F, -0.0F, INFINITY, 1e-45F, -7, 3.4e38F};
+    static const char *const headers[] = {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+                                          "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }",
+                                          "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }",
+                                          "{'descr': '<f2', 'fortran_order': False, 'shape': (4, 3), }",
+                                          "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        nb_tensor t;
+        double reals[2];
+        nb_scalar scalars[2], rounded[2];
+        const char *path = put_npy(f, "x.npy", 1, headers[i], values, sizeof values);
+        assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
+        assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 1, 2, reals, f->ctx));
+        assert_ok(f->ctx, nb_tensor_read_scalars(path, &t, 1, 2, scalars, f->ctx));
+        for (int j = 0; j < 2; j++) rounded[j] = (nb_scalar)reals[j];
+        assert_memory_equal(scalars, rounded, sizeof scalars);
+        assert_refused(f->ctx, nb_tensor_read_scalars(path, &t, t.count - 1, 2, scalars, f->ctx), NB_EINVAL, path,
+                       "2 elements from element");
+    }
+}
+
 static void test_npy_empty_array(void **state)
 {
     fixture *f = *state;
@@ -1305,6 +1330,7 @@ int main(void)
         test_with_folder(test_integers_beyond_int64_are_refused),
         test_with_folder(test_npy_versions_and_spellings),
         test_with_folder(test_npy_fortran_order),
+        test_with_folder(test_scalars_of_files),
         test_with_folder(test_npy_round_trip),
         test_with_folder(test_npy_empty_array),
         test_with_folder(test_elements_outside_are_refused),

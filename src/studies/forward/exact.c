@@ -23,7 +23,7 @@ typedef struct {
 static double softmax(int seen, int n, double *column)
 {
     double most = -INFINITY, sum = 0;
-    for (int j = 0; j < seen; j++) most = fmax(most, column[j]);
+    for (int j = 0; j < seen; j++) most = column[j] > most ? column[j] : most;
     for (int j = 0; j < seen; j++) sum += column[j] = exp(column[j] - most);
     for (int j = 0; j < seen; j++) column[j] /= sum;
     for (int j = seen; j < n; j++) column[j] = 0;
@@ -82,15 +82,18 @@ static double ratio(double difference2, double exact2)
 static double add_output(sums *s, int dv, const double *exact, const nb_scalar *out)
 {
     double product = 0, length2 = 0, exact2 = 0, difference2 = 0;
+    double all2 = s->difference2, most = s->most; /* in registers: s might be anywhere that `exact` points to */
     for (int j = 0; j < dv; j++) {
-        double difference = (double)out[j] - exact[j];
+        double difference = (double)out[j] - exact[j], away = fabs(difference);
         difference2 += difference * difference;
-        s->difference2 += difference * difference;
-        s->most = fmax(s->most, fabs(difference));
+        all2 += difference * difference;
+        most = away > most ? away : most;
         product += (double)out[j] * exact[j];
         length2 += (double)out[j] * (double)out[j];
         exact2 += exact[j] * exact[j];
     }
+    s->difference2 = all2;
+    s->most = most;
     s->exact2 += exact2;
     s->cosines += length2 > 0 && exact2 > 0 ? product / sqrt(length2) / sqrt(exact2) : length2 == exact2;
     return ratio(difference2, exact2);

@@ -116,7 +116,10 @@ static nb_status find_row_sums(nb_forward_method *m, nb_ctx *own)
     NB_TRY(own, make_ones(m->bench->layer, m->elsewhere ? m->bench->layer->shape.dv : 1, &ones, own));
     NB_TRY(own, first_pass(m, &ones, out, own));
     size_t entries = (size_t)nb_layer_heads(&ones.shape) * (size_t)ones.shape.n * (size_t)ones.shape.dv;
-    for (size_t i = 0; i < entries; i++) most = fmax(most, isfinite(out[i]) ? fabs((double)out[i] - 1) : INFINITY);
+    for (size_t i = 0; i < entries && most < INFINITY; i++) {
+        double away = fabs((double)out[i] - 1);
+        most = away <= most ? most : isfinite(away) ? away : INFINITY;
+    }
     if (!m->passed.refusal && isfinite(most)) m->measures.rowsum_deviation = most;
     return NB_OK;
 }
