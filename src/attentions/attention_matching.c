@@ -235,9 +235,7 @@ static void answer(void *self, int task, int thread)
 
 static nb_status refusal(const void *opts, const nb_layer_shape *s, const char **why, nb_ctx *ctx)
 {
-    const matching_options *o = opts;
-    if (o->keys > s->n) NB_NEED(*why, nb_format(ctx, "keys = %d, and there are n = %d", o->keys, s->n));
-    return NB_OK;
+    return nb_keys_refusal(((const matching_options *)opts)->keys, s, why, ctx);
 }
 
 static int tile_of(const plan *p)

@@ -177,7 +177,7 @@ static void attend(void *self, int task, int thread)
 static nb_status refusal(const void *opts, const nb_layer_shape *s, const char **why, nb_ctx *ctx)
 {
     const tome_options *o = opts;
-    if (o->keys > s->n) NB_NEED(*why, nb_format(ctx, "keys = %d, and there are n = %d", o->keys, s->n));
+    NB_TRY(ctx, nb_keys_refusal(o->keys, s, why, ctx));
     if (o->class_token && o->keys == 1 && s->n > 1)
         *why = "keys = 1, and beside the first token, which does not merge, others are left";
     return NB_OK;

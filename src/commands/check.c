@@ -4,7 +4,6 @@
 #include "commands/command.h"
 
 #include "api/kinds.h"
-#include "base/apart.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "components/plugin.h"
@@ -26,18 +25,6 @@ typedef struct {
 } tally;
 
 typedef struct {
-    const nb_check *check;
-    nb_trial_run run;
-} attempt;
-
-static nb_status attempt_it(void *self, nb_ctx *ctx)
-{
-    attempt *a = self;
-    NB_TRY(ctx, nb_plugin_open(a->run.choice, ctx));
-    return a->check->run(&a->run, ctx);
-}
-
-typedef struct {
     nb_status status;
     long calls;
     const char *message, *cause; /* cause: the message without its place */
@@ -51,11 +38,12 @@ typedef struct {
     const char *checks[MOST_CHECKS], *causes[MOST_CHECKS];
 } told_causes;
 
-/* In a child process, since it may crash or hang; `where` is the head's name, or NULL. */
-static nb_status try(attempt *a, const char *where, const tally *t, verdict *v, nb_ctx *ctx)
+/* `where` is the head's name, or NULL. */
+static nb_status try(const nb_check *check, nb_trial_run *run, const char *where, const tally *t, verdict *v,
+                     nb_ctx *ctx)
 {
-    v->status = nb_apart(attempt_it, a, t->timeout_s, &a->run.calls, sizeof a->run.calls, ctx);
-    v->calls += a->run.calls;
+    v->status = nb_check_apart(check, run, t->timeout_s, ctx);
+    v->calls += run->calls;
     if (v->status == NB_OK) return NB_OK;
     NB_NEED(v->message, nb_format(ctx, "%s%s%s", where ? where : "", where ? ": " : "", nb_error_message(ctx)));
     NB_NEED(v->cause, nb_strdup(ctx, nb_conformance_cause(nb_error_message(ctx))));
@@ -64,16 +52,16 @@ static nb_status try(attempt *a, const char *where, const tally *t, verdict *v, 
 }
 
 /* The check on one head after the other, up to the first on which it fails. */
-static nb_status on_heads(const attempt *what, const tally *t, verdict *v, nb_ctx *ctx)
+static nb_status on_heads(const nb_check *check, const nb_trial_run *what, const tally *t, verdict *v, nb_ctx *ctx)
 {
     nb_head head;
     const char *name = "";
     for (int i = 0; v->status == NB_OK; i++) {
         NB_TRY(ctx, nb_conformance_head(i, &name, &head, ctx));
         if (!name) return NB_OK;
-        attempt a = *what;
-        a.run.head = &head;
-        NB_TRY(ctx, try(&a, name, t, v, ctx));
+        nb_trial_run run = *what;
+        run.head = &head;
+        NB_TRY(ctx, try(check, &run, name, t, v, ctx));
     }
     return NB_OK;
 }
@@ -139,8 +127,9 @@ static nb_status check_choice(const nb_registry *registry, const nb_choice *choi
     NB_TRY(ctx, print_refused(choice->label, &refused, ctx));
     for (const nb_check *check = nb_checks_of(registry); check->name; check++) {
         verdict v = {.status = NB_OK};
-        attempt a = {check, {.choice = choice, .kernel = t->kernel, .refused = refused}};
-        NB_TRY(ctx, nb_checks_need_heads(registry) ? on_heads(&a, t, &v, ctx) : try(&a, NULL, t, &v, ctx));
+        nb_trial_run run = {.choice = choice, .kernel = t->kernel, .refused = refused};
+        NB_TRY(ctx,
+               nb_checks_need_heads(registry) ? on_heads(check, &run, t, &v, ctx) : try(check, &run, NULL, t, &v, ctx));
         const char *idle = check->idle ? check->idle(choice) : NULL;
         if (idle) v.calls = 0;
         if (v.status != NB_OK) NB_TRY(ctx, spare_cause(&told, check->name, &v, ctx));

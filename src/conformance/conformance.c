@@ -4,6 +4,7 @@
 #include "conformance/conformance.h"
 
 #include "attentions/attention.h"
+#include "base/apart.h"
 #include "base/builder.h"
 #include "base/digest.h"
 #include "calls/dividing.h"
@@ -337,6 +338,24 @@ const nb_check *nb_checks_of(const nb_registry *registry)
            : registry == &nb_partitions ? nb_partition_checks
            : registry == &nb_attentions ? nb_attention_checks
                                         : none;
+}
+
+typedef struct {
+    const nb_check *check;
+    nb_trial_run *run;
+} attempt;
+
+static nb_status open_and_check(void *self, nb_ctx *ctx)
+{
+    const attempt *a = self;
+    NB_TRY(ctx, nb_plugin_open(a->run->choice, ctx));
+    return a->check->run(a->run, ctx);
+}
+
+nb_status nb_check_apart(const nb_check *check, nb_trial_run *run, double limit_s, nb_ctx *ctx)
+{
+    attempt a = {check, run};
+    return nb_apart(open_and_check, &a, limit_s, &run->calls, sizeof run->calls, ctx);
 }
 
 bool nb_checks_need_heads(const nb_registry *registry)

@@ -47,6 +47,10 @@ extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[]
     nb_partition_checks[], nb_attention_checks[];
 const nb_check *nb_checks_of(const nb_registry *registry);
 
+/* Runs a check in a child process, since what it tries may crash or hang: NB_EBUG then, and the check's status else.
+ * run->calls is what the child has counted. */
+nb_status nb_check_apart(const nb_check *check, nb_trial_run *run, double limit_s, nb_ctx *ctx);
+
 /* True if the kind's checks run on each head; else they run once. */
 bool nb_checks_need_heads(const nb_registry *registry);
 

@@ -40,3 +40,9 @@ nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, co
     if (!shape->causal) *why = "it looks at earlier tokens alone, and this layer has no causal mask";
     return NB_OK;
 }
+
+nb_status nb_keys_refusal(int keys, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)
+{
+    if (keys > shape->n) NB_NEED(*why, nb_format(ctx, "keys = %d, and there are n = %d", keys, shape->n));
+    return NB_OK;
+}

@@ -53,15 +53,14 @@ typedef struct {
     void *state;      /* what `open` made */
     nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */
     double part_s[NB_PART_COUNT], last_s; /* for nb_pass_part */
-    const char *
-        refusal; /* why there is no output after all, in one sentence that lives as long as the state; NULL: there is */
-    const char *diverged; /* likewise, why the output is not finite; NULL: nothing is known */
+    const char *refusal; /* NULL, or a sentence that says why there is no output; it lives as long as the state */
+    const char
+        *diverged; /* NULL, or a sentence that says why the output is not finite; it lives as long as the state */
     /* Of an attention that works elsewhere, or whose time says nothing (NONE); `seconds` is what CALL or OWN has
      * measured. */
     nb_pass_clock clock;
     double seconds;
-    const char
-        *device; /* where it was computed, as the program says; lives as long as the state; NULL: nothing is said */
+    const char *device; /* NULL, or the text by which a program names its device; it lives as long as the state */
 } nb_pass;
 
 /* Seconds since the last call, or since the pass began, go to a part. */
@@ -75,6 +74,8 @@ void nb_pass_append(const nb_pass *pass, int key_head, nb_scalar *k, nb_scalar *
 
 /* The refusal of attentions that look at earlier tokens alone. */
 nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
+/* Refuses more keys than there are tokens. */
+nb_status nb_keys_refusal(int keys, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
 
 /* The cost of a pass: nb_multiplications' count, of a pass that keeps nothing of earlier ones; and the bytes that
  * `open` allocates. NaN: there is no formula. The work and memory of a strategy, a core or a clustering are counted

@@ -3,24 +3,11 @@
  * (conformance/conformance_attentions.c), on a head of each model. */
 #include "suite/suite.h"
 
-#include "base/apart.h"
 #include "conformance/conformance.h"
 
 #include <string.h>
 
 static const char *const demanded[] = {"output", "causal", "random", NULL};
-
-typedef struct {
-    const nb_check *check;
-    nb_trial_run run;
-} attempt;
-
-static nb_status attempt_it(void *self, nb_ctx *ctx)
-{
-    attempt *a = self;
-    NB_TRY(ctx, nb_plugin_open(a->run.choice, ctx));
-    return a->check->run(&a->run, ctx);
-}
 
 static bool is_demanded(const char *check)
 {
@@ -50,10 +37,10 @@ nb_status nb_suite_trust(const nb_suite *s, int model, const nb_suite_setting se
     NB_TRY(ctx, nb_head_load(s->inputs[input].path, 0, &head, ctx));
     head.causal = s->tracks[s->models[model].track].causal;
     for (const nb_check *check = nb_attention_checks; check->name; check++) {
-        attempt a = {check, {.choice = attention, .head = &head}};
+        nb_trial_run run = {.choice = attention, .head = &head};
         if (!is_demanded(check->name)) continue;
         if (strcmp(check->name, "causal") == 0 && !head.causal) continue;
-        nb_status status = nb_apart(attempt_it, &a, limit_s, NULL, 0, ctx);
+        nb_status status = nb_check_apart(check, &run, limit_s, ctx);
         if (status == NB_EBUG || status == NB_ENUMERIC)
             return nb_suite_refuse(s, input, attention->label, check->name, ctx);
         NB_TRY(ctx, status);

@@ -43,7 +43,7 @@ static nb_status open(const void *o, const nb_layer_shape *s, int threads, void 
 ATTENTION(good, )
 ATTENTION(idle, nb_count_multiplications(-(double)size))
 ATTENTION(not_finite, p->out[1] = NAN)
-/* Of the tiny list, in the third file alone. */
+/* Its outputs are finite on the first heads of the tiny list, and not on those of its third file. */
 ATTENTION(later, if (p->layer->v[0] > 0) p->out[1] = NAN)
 ATTENTION(looks_ahead, p->out[0] = p->layer->k[(s->n - 1) * s->d])
 ATTENTION(crashes, abort())
