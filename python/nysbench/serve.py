@@ -231,8 +231,8 @@ def leave_outputs(found, options, request):
 
 
 def _mapped(path):
-    """The array of a file of a question: mapped, which costs no copy, and copied on writing, since PyTorch takes no array
-    that is read-only. NumPy's own reader takes ten times as long, for headers of any age."""
+    """The array of a file of a question: mapped, which costs no copy, and copied on writing, since PyTorch takes no
+    array that is read-only. NumPy's own reader takes ten times as long, for headers of any age."""
     with open(path, "rb") as file:
         start = int.from_bytes(file.read(10)[8:], "little") + 10
         header = ast.literal_eval(file.read(start - 10).decode())
