@@ -6,8 +6,9 @@ anything is.
 Links must lead to a file or a heading. In code, spans and blocks alike, `nysbench WORD` must be a command and its
 --options the command's, `make WORD` a target, `name(option=...)` a component with that option, and a path of the tree a
 file. In blocks the program is ./nysbench, as in a checkout. A word in a code span that has an underscore must be a word
-of the program's: a key, or one that its help has, or a name of its sources. The keys in the table of docs/config.md are
-those of the program; the files of docs/developing.md have the functions that it names."""
+of the program's: a key, or one that its help has, or a name of its sources; what begins with nb_ or NB_, anywhere in a
+span, is a name of the sources. The keys in the table of docs/config.md are those of the program; the files of
+docs/developing.md have the functions that it names."""
 import glob
 import os
 import re
@@ -89,7 +90,7 @@ def check_code(code, wrong):
         for option in re.findall(r"(?:^|, *)([a-z_]+)=", inside) if name in components else []:
             if option not in components[name]:
                 wrong(f"{name} has no option '{option}'")
-    for file in re.findall(r"(?<![\w./-])(?:src|strategies|tests|plots|experiments)/[\w./-]*[\w]", code):
+    for file in re.findall(r"(?<![\w./-])(?:src|strategies|tests|plots|experiments|python)/[\w./-]*[\w]", code):
         if not re.search(r"NAME|STUDY|largest_norm", file) and not os.path.exists(file):
             wrong(f"{file}: there is no such file")
 
@@ -111,6 +112,9 @@ def check_file(path):
     for span in spans:
         if re.fullmatch(r"[a-z]+(_[a-z]+)+", span) and span not in words | others:
             wrong(f"the program has no '{span}'")
+        for name in re.findall(r"(?<!\w)(?:nb|NB)_\w+", span):
+            if "NAME" not in name and name not in others:
+                wrong(f"the sources have no '{name}'")
 
 
 def check_walk(path):
@@ -124,7 +128,7 @@ def check_walk(path):
 sources = [open(file).read() for file in glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")]
 package = "".join(open(file).read() for file in glob.glob("python/nysbench/*.py"))
 others = {"baseline_pairing", "setting_heads",
-          "nb_strategy_mine"} | placeholders | set(re.findall(r"\b(?:nb|nysbench)_\w+", "".join(sources)))
+          "nb_strategy_mine", "nb_strategy_largest_norm"} | placeholders | set(re.findall(r"\b(?:nb|NB|nysbench)_\w+", "".join(sources)))
 others |= set(re.findall(r"^static [^(\n]*?(\w+)\(", "".join(sources), re.M))
 others |= set(re.findall(r"\w+", package))
 for header in "rows/open.h", "answers/claim_measure.h":  # views and their columns
