@@ -1,6 +1,6 @@
--- What a reader of the run should know before its numbers: each query answers with one sentence, or with none. {metric},
--- {noise} and {trivial} are the study's columns, {by} what its methods differ in, {others} what the identity is else;
--- a query that names what the study does not have is left out.
+-- What a reader of the run should know before its numbers: each query answers with one sentence, or with none.
+-- {metric}, {noise} and {trivial} are the study's columns, {by} what its methods differ in, {others} what the identity
+-- is else; a query that names what the study does not have is left out.
 
 SELECT 'The run is not finished: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
        ' rows have not been measured yet.'
@@ -26,7 +26,8 @@ SELECT 'Few sources (texts, images, or draws of generated data), and no verdict 
 FROM few HAVING count(*) > 0;
 
 WITH drawn AS (SELECT max(trial) + 1 AS trials FROM key WHERE draws GROUP BY {by_id})
-SELECT 'Few trials: ' || min(trials) || '. In a trial strategies draw the same for all sources, so more sources do not ' ||
+SELECT 'Few trials: ' || min(trials) ||
+    '. In a trial strategies draw the same for all sources, so more sources do not ' ||
        'make up for few trials' ||
        CASE WHEN min(trials) < 3 THEN ', and comparisons have no verdict.' ELSE ': intervals are wide.' END
 FROM drawn HAVING min(trials) < 5;
@@ -47,11 +48,13 @@ leader AS (
     SELECT method, count(*) AS leads FROM ranked WHERE place = 1 AND next IS NOT NULL GROUP BY method
     ORDER BY leads DESC, method LIMIT 1)
 SELECT 'An oracle is in the lead: ' || label || ', oracle has the least {metric} most often, in ' || leads || ' of ' ||
-       (SELECT count(*) FROM ranked WHERE place = 1 AND next IS NOT NULL) || ' comparisons. It looks at what it is to ' ||
+       (SELECT count(*) FROM ranked WHERE place = 1 AND next IS NOT NULL) || ' comparisons. It looks at what it is to '
+           ||
        'approximate, and so says what is possible, not what to use.'
 FROM leader JOIN component ON kind = '{by}' AND id = method WHERE oracle;
 
-SELECT count(CASE WHEN {metric} <= {noise} THEN 1 END) || ' of ' || count(*) || ' values of {metric} are not above their ' ||
+SELECT count(CASE WHEN {metric} <= {noise} THEN 1 END) || ' of ' || count(*)
+    || ' values of {metric} are not above their ' ||
        'rounding noise (column {noise}): they say that it is small, and nothing about which is smaller.'
 FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {metric} <= {noise} THEN 1 END) > 0;
 
@@ -60,7 +63,8 @@ WITH result AS MATERIALIZED (
 method AS (
     SELECT id, count(*) AS results, count(CASE WHEN worse THEN 1 END) AS worse FROM result GROUP BY id)
 SELECT 'Mostly no better than equal weights for all tokens (column {trivial}): ' ||
-       listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' || worse || ' of ' || results || ' rows)', id)
+       listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' || worse || ' of ' || results || ' rows)',
+           id)
        || '.'
 FROM method JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;
 
@@ -69,7 +73,8 @@ FROM (SELECT count(*) AS rows, min(position), reason FROM run
       WHERE status = 'ok' AND reason <> '' AND NOT coalesce({metric_or_null} <= {noise_or_null}, 0))
 WHERE rows > 0;
 
-SELECT (count(*) - count({memory})) || ' of ' || count(*) || ' rows have no {memory}: the system did not tell what memory ' ||
+SELECT (count(*) - count({memory})) || ' of ' || count(*) ||
+    ' rows have no {memory}: the system did not tell what memory ' ||
        'they took.'
 FROM run WHERE status = 'ok' HAVING count({memory}) < count(*);
 
@@ -83,13 +88,15 @@ SELECT 'Memory was short: a row took up to ' || shown('%.0f', most.mib) || ' MiB
 FROM most JOIN machine WHERE most.mib > 0.5 * machine.mib;
 
 WITH machine AS (
-    SELECT coalesce(json_extract(text, '$.host'), '') || ' (' || coalesce(json_extract(text, '$.cpu'), '') || ')' AS name,
+    SELECT coalesce(json_extract(text, '$.host'), '') || ' (' || coalesce(json_extract(text, '$.cpu'), '') || ')'
+        AS name,
            min(id) AS first
     FROM main.manifests WHERE id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL) GROUP BY 1)
 SELECT 'The rows were measured on ' || count(*) || ' machines: ' || listed(name, first) || '.'
 FROM machine HAVING count(*) > 1;
 
-SELECT 'The times were taken in ' || count(*) || ' calls of the program, between which the machine may have changed its ' ||
+SELECT 'The times were taken in ' || count(*) ||
+    ' calls of the program, between which the machine may have changed its ' ||
        'pace.'
 FROM main.manifests WHERE {exclusive} AND id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)
 HAVING count(*) > 1;

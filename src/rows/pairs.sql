@@ -1,13 +1,13 @@
 -- The pairs of rows that a question (:question) is about, of its rows in the view `question_row` and their lines in
 -- `question_line` (pairs.c).
 --
---   agreed   each line of rows, by what it agrees in with others: setting (all but what is compared and the data), scope
---            (a setting without its landmarks, or without what is pooled) and same (setting, head and build) are known by
---            the number of their first row
+--   agreed   each line of rows, by what it agrees in with others: setting (all but what is compared and the data),
+--            scope (a setting without its landmarks, or without what is pooled) and same (setting, head and build) are
+--            known by the number of their first row
 --   side     each row in a pair; one that stands for all trials is there for each that others have
---   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL where
---            there is none; apart: only one of the two has looked at rows of S that both are judged on; noise, ratio: as
---            the estimator takes them (functions.h)
+--   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL
+--            where there is none; apart: only one of the two has looked at rows of S that both are judged on; noise,
+--            ratio: as the estimator takes them (functions.h)
 CREATE TEMP TABLE IF NOT EXISTS agreed (
     question TEXT, line_id INTEGER, build INTEGER, id INTEGER, number INTEGER, value, setting INTEGER, scope INTEGER,
     same INTEGER, alone INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
@@ -18,7 +18,8 @@ CREATE TEMP TABLE IF NOT EXISTS side (
     disturbed INTEGER, x REAL, noise REAL, se REAL, PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
 
 CREATE TEMP VIEW IF NOT EXISTS pair AS
-SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id, a.source_id, a.head_id, a.trial, a.same,
+SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id, a.source_id, a.head_id, a.trial,
+    a.same,
        a.id AS a_id, b.id AS b_id, a.x, b.x AS y, a.noise AS noise_x, b.noise AS noise_y, a.se AS se_x, b.se AS se_y,
        a.draws OR b.draws AS draws, a.skipped AS skipped_x, b.skipped AS skipped_y, a.exact AS exact_x,
        b.exact AS exact_y, a.disturbed OR b.disturbed AS disturbed,

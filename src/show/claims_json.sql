@@ -3,7 +3,8 @@ WITH object AS (
     SELECT *, json_object('verdict', verdict, 'more_sources', CAST(finite(more) AS INTEGER), 'disturbed', disturbed,
                'why', why) AS verdicts,
            json_object('estimate', json(shown('%.16e', finite(estimate))), 'low', json(shown('%.16e', finite(low))),
-               'high', json(shown('%.16e', finite(high))), 'sources', sources, 'heads', heads, 'family', nullif(family, 0)) AS numbers
+               'high', json(shown('%.16e', finite(high))), 'sources', sources, 'heads', heads, 'family', nullif(family,
+                   0)) AS numbers
     FROM told)
 SELECT CASE row WHEN 'claim' THEN 0 WHEN 'part' THEN 1 ELSE 1 + (part > 0) END AS depth, row || 's' AS list,
        '{' || CASE row
@@ -15,5 +16,6 @@ SELECT CASE row WHEN 'claim' THEN 0 WHEN 'part' THEN 1 ELSE 1 + (part > 0) END A
                trim(json_object('part', name, 'quantity', quantity), '{}') || ',' ||
                trim(numbers, '{}') || ',' ||
                trim(json_object('expected_low', json(shown('%.16e', finite(expected_low))),
-                   'expected_high', json(shown('%.16e', finite(expected_high))), 'claim', claim_text), '{}') || ',"models":[],"parts":[]' END || '}' AS text
+                   'expected_high', json(shown('%.16e', finite(expected_high))), 'claim', claim_text), '{}')
+                       || ',"models":[],"parts":[]' END || '}' AS text
 FROM object ORDER BY number;

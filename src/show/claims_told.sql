@@ -2,7 +2,8 @@
 -- expected, of how many, what there is to say besides, and all of that in one line.
 DROP VIEW IF EXISTS temp.told;
 CREATE TEMP VIEW told AS
-SELECT *, CASE WHEN sources = 0 THEN note ELSE coalesce(name || ': ', '') || quantity || ' ' || found || ', expected ' ||
+SELECT *, CASE WHEN sources = 0 THEN note ELSE coalesce(name || ': ', '') || quantity || ' ' || found || ', expected '
+    ||
           expected || '; ' || units || CASE note WHEN '' THEN '' ELSE '; ' || note END END AS line
 FROM (SELECT *, numeral(estimate) || CASE WHEN low IS NULL THEN '' ELSE
                  ' [' || numeral(low) || ', ' || numeral(high) || ']' END AS found,

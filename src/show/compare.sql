@@ -1,8 +1,10 @@
 -- A comparison, of the tables that compare_print.c makes; words in braces are of its terms. The first query answers
 -- programs. For people there is one table of three: all that is known, a line each, or a setting across.
-SELECT method, baseline, '{by}' AS "by", metric, model, {values} {pool_value} ratio AS {scale}, low, high, joint_low, joint_high, family,
+SELECT method, baseline, '{by}' AS "by", metric, model, {values} {pool_value} ratio AS {scale}, low, high, joint_low,
+    joint_high, family,
        bootstrap_low, bootstrap_high, median, hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high, {wins_columns},
-       sources_below, sources_above, sources_equal, sources, heads, pairs, ties, noise, disturbed, exact, exact_baseline, missing,
+       sources_below, sources_above, sources_equal, sources, heads, pairs, ties, noise, disturbed, exact,
+           exact_baseline, missing,
        missing_baseline, skipped, skipped_baseline, neither, infinite, icc, design_effect, effective, sd, se, se_trials,
        trials, df, t_p, wilcoxon_w, wilcoxon_p, sign_p,
        CAST(more_sources AS INTEGER) AS more_sources, verdict, why, heads_differ, far_trial
@@ -17,7 +19,8 @@ SELECT nullif(rtrim({constant} '', ', '), '') AS above FROM compared WHERE line 
 
 SELECT 'CONFOUNDED: they may differ in {confounded} too' AS above WHERE '{confounded}' <> '';
 
-SELECT 'Exploratory ({by_hand}): the verdicts hold together for the lines shown, not for all that was looked at.' AS above
+SELECT 'Exploratory ({by_hand}): the verdicts hold together for the lines shown, not for all that was looked at.'
+    AS above
 WHERE '{by_hand}' <> '';
 
 SELECT 'No verdict' || CASE WHEN count(*) = lines THEN '' ELSE ' in ' || count(*) || ' of ' || lines ||
@@ -36,7 +39,8 @@ FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict =
 -- format: ICC: %.2f
 -- format: effective: %.1f
 -- format: missing: %s
-SELECT {labels} method_label AS "{by}", {baseline} model_label AS model, value_text AS {scale}, coalesce(interval, '-') AS interval,
+SELECT {labels} method_label AS "{by}", {baseline} model_label AS model, value_text AS {scale}, coalesce(interval, '-')
+    AS interval,
        coalesce('[' || bound('%.3g', low) || ', ' || bound('%.3g', high) || ']', '-') AS alone,
        coalesce('[' || bound('%.3g', bootstrap_low) || ', ' || bound('%.3g', bootstrap_high) || ']', '-') AS bootstrap,
        numeral(median) AS median, {wins} || '/' || (sources_below + sources_above) AS wins, wilcoxon_p AS "p, ranks",
@@ -90,14 +94,16 @@ based AS (
     SELECT placed.*, value IN (SELECT base FROM shown WHERE metric = '{metric}') AS of_time,
            value IN (SELECT base FROM shown WHERE metric = '{error}') AS of_error FROM placed),
 spot AS (
-    SELECT *, CASE WHEN of_time THEN 1.0 ELSE x END AS at_x, CASE WHEN of_error AND y IS NULL THEN 1.0 ELSE y END AS at_y
+    SELECT *, CASE WHEN of_time THEN 1.0 ELSE x END AS at_x, CASE WHEN of_error AND y IS NULL THEN 1.0 ELSE y END
+        AS at_y
     FROM based)
 SELECT (SELECT rtrim({name} '', ', ') FROM shown WHERE shown.setting = a.setting LIMIT 1) AS "_band setting",
        (SELECT label FROM beside WHERE kind = 'value' AND code = a.value) AS "{by}", {model}
        CASE WHEN of_time THEN '1' ELSE coalesce(time, '-') END AS time, {time_verdict} error, {error_verdict}
        CASE WHEN at_x IS NULL OR at_y IS NULL THEN '-'
             WHEN EXISTS (SELECT 1 FROM spot AS b WHERE b.setting = a.setting AND b.stratum = a.stratum
-                         AND b.at_x <= a.at_x AND b.at_y <= a.at_y AND (b.at_x < a.at_x OR b.at_y < a.at_y)) THEN 'no' ELSE 'yes' END AS "on the front"
+                         AND b.at_x <= a.at_x AND b.at_y <= a.at_y AND (b.at_x < a.at_x OR b.at_y < a.at_y)) THEN 'no'
+                             ELSE 'yes' END AS "on the front"
 FROM spot AS a WHERE {two} ORDER BY min(at) OVER (PARTITION BY setting), stratum, value;
 
 -- labels: {label_count}
@@ -113,14 +119,17 @@ LEFT JOIN (SELECT DISTINCT along AS every FROM shown WHERE NOT whole) ON whole
 WHERE {across} ORDER BY begin, at, every;
 
 SELECT CASE WHEN {two} THEN 'Less is better.' ELSE '{Below} {none} is better.' END ||
-       CASE WHEN most = 0 THEN '' ELSE ' Each {scale} is the {geometric}mean over ' || CASE WHEN least = most THEN '' ELSE least || ' to ' END || most || ' source' ||
+       CASE WHEN most = 0 THEN '' ELSE ' Each {scale} is the {geometric}mean over ' || CASE WHEN least = most THEN ''
+           ELSE least || ' to ' END || most || ' source' ||
        CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images or generated data){models}' ||
        coalesce(', with n = ' || shortest || CASE WHEN shortest < longest THEN ' to ' || longest ELSE '' END, '') ||
        coalesce(' and ' || trials || CASE trials WHEN 1 THEN ' trial' ELSE ' trials' END, '') || '.' END ||
        CASE WHEN lost = 0 THEN '' ELSE ' In ' || lost || ' pairs one of the two has no result; these {missing}.' END ||
-       CASE WHEN exact = 0 THEN '' ELSE ' In ' || exact || ' pairs one of the two is exact but for rounding; these do not count.' END
+       CASE WHEN exact = 0 THEN '' ELSE ' In ' || exact ||
+           ' pairs one of the two is exact but for rounding; these do not count.' END
        AS holds
-FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most, sum(missing + missing_baseline) AS lost,
+FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most, sum(missing + missing_baseline)
+    AS lost,
              coalesce(sum(max(exact, exact_baseline)) FILTER (WHERE pairs > 0), 0) AS exact
       FROM shown),
      (SELECT min(n) AS shortest, max(n) AS longest, max(trials) AS trials FROM panel)
@@ -135,7 +144,8 @@ SELECT text AS remark FROM without WHERE kind = '{by}';
 SELECT label || CASE kind WHEN 'value' THEN ': ' || count || ' rows have no row of the baseline to be compared with.'
                 ELSE ': no pair has a result.' END AS remark
 FROM beside WHERE CASE kind
-    WHEN 'value' THEN count > 0 AND NOT {all_pairs} AND code NOT IN (SELECT value FROM compared WHERE verdict = 'refused')
+    WHEN 'value' THEN count > 0 AND NOT {all_pairs} AND code NOT IN (SELECT value FROM compared
+        WHERE verdict = 'refused')
     ELSE count = 0 AND NOT EXISTS (SELECT 1 FROM compared WHERE verdict = 'refused') END
 ORDER BY code;
 
@@ -150,7 +160,8 @@ WITH conflicts AS (
     FROM compared, (SELECT CASE WHEN {full} THEN 6 ELSE 1 END AS most) WHERE heads_differ IS NOT NULL)
 SELECT CASE WHEN place <= most THEN 'remark' ELSE 'paragraph' END AS kind,
        'WARNING: heads differ' || CASE WHEN place <= most
-       THEN ': ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
+       THEN ': ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE ''
+           END ||
            CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || heads_differ || '.'
        ELSE ' in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END ||
            '; ' || field('where', 'head=0') || ' has one head alone.' END AS text
@@ -163,13 +174,15 @@ SELECT CASE WHEN place <= most
        THEN 'WARNING: a trial is far from the others: ' || {of_metric} {name} method_label ||
            CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
            CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || far_trial || '.'
-       ELSE 'WARNING: a trial is far from the others in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END
+       ELSE 'WARNING: a trial is far from the others in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's'
+           END
            || '.' END ||
        CASE WHEN place = min(most + 1, most + more) THEN ' Such luck is rare; only more trials tell how rare.'
        ELSE '' END AS remark
 FROM far WHERE place <= most + 1 ORDER BY place;
 
-SELECT 'WARNING: ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
+SELECT 'WARNING: ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE ''
+    END ||
        CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END ||
        ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS remark
 FROM compared WHERE change IS NOT NULL ORDER BY line;
@@ -187,9 +200,11 @@ WITH joint AS (
     FROM together),
 seen AS (
     SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL OR verdict = 'exact' UNION
-    SELECT 'conflict' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'one line' WHERE {two} UNION SELECT 'interval' WHERE {intervals} AND NOT {two}),
+    SELECT 'conflict' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'one line'
+        WHERE {two} UNION SELECT 'interval' WHERE {intervals} AND NOT {two}),
 known (place, word, mark, across, note) AS (VALUES
-    (0, 'one line', 'time:', NULL, '{metric}, divided by that of ' || (SELECT baseline_label FROM compared WHERE metric = '{metric}')),
+    (0, 'one line', 'time:', NULL, '{metric}, divided by that of ' || (SELECT baseline_label FROM compared
+        WHERE metric = '{metric}')),
     (0.1, 'one line', 'error:', NULL, '{error}, geometric mean; the verdict is of its ratio to that of ' ||
         (SELECT baseline_label FROM compared WHERE metric = '{error}')),
     (0.2, 'one line', 'on the front:', NULL, 'none is both as fast and as good'),
@@ -208,11 +223,13 @@ ORDER BY place;
 
 SELECT CASE WHEN {two} THEN call('compare') || ' ' || field('metric', '{metric}') ||
            ', or {error}, has ratios and intervals, ' || field('full', 'True') || ' all numbers.'
-       ELSE call('compare') || ' ' || field('full', 'True') || ' has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.' END
+       ELSE call('compare') || ' ' || field('full', 'True') || ' has ' || CASE WHEN {across} THEN 'intervals and '
+           ELSE '' END || 'all numbers{by_model}.' END
        AS paragraph WHERE NOT {full};
 
 SELECT 'With one trial, or none that all sources have, the intervals do not cover the luck of the draws.' AS remark
-FROM compared WHERE {full} AND sources > 0 AND trials < 2 AND shares_trials AND EXISTS (SELECT 1 FROM key WHERE draws) LIMIT 1;
+FROM compared WHERE {full} AND sources > 0 AND trials < 2 AND shares_trials AND EXISTS (SELECT 1 FROM key
+    WHERE draws) LIMIT 1;
 
 SELECT 'With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.' AS remark
 FROM compared WHERE {full} AND finite(bootstrap_low) IS NOT NULL AND sources < 20 LIMIT 1;

@@ -1,13 +1,15 @@
 -- How the rows of a run were measured: by which calls of the program, a column each, and by the last of them.
 DROP TABLE IF EXISTS temp.call;
 CREATE TEMP TABLE call AS
-SELECT *, row_number() OVER (ORDER BY id) AS number, row_number() OVER (ORDER BY id DESC) AS back, count(*) OVER () AS calls
+SELECT *, row_number() OVER (ORDER BY id) AS number, row_number() OVER (ORDER BY id DESC) AS back, count(*) OVER ()
+    AS calls
 FROM (SELECT manifest AS id, count(*) AS rows FROM results WHERE position IS NOT NULL GROUP BY manifest)
 JOIN manifests AS m USING (id);
 
 SELECT 'No row has been measured yet.' AS paragraph WHERE NOT EXISTS (SELECT 1 FROM call);
 
-SELECT calls || ' calls of the program have added rows; the last 5:' AS paragraph FROM call WHERE back = 1 AND calls > 5;
+SELECT calls || ' calls of the program have added rows; the last 5:' AS paragraph FROM call WHERE back = 1
+    AND calls > 5;
 
 -- labels: 1
 -- format: _cell: %s

@@ -19,7 +19,8 @@ CREATE TEMP TABLE part AS
 SELECT part_id, cores AS core, stratum.name AS model, stratum.label AS label, layer AS layers, n, landmarks, known
 FROM (SELECT part_id, cores, min(id) AS id, count(DISTINCT name) AS known
       FROM member LEFT JOIN (
-          SELECT id, name FROM measured JOIN predictor ON name = measure WHERE x IS NOT NULL) USING (id) GROUP BY part_id)
+          SELECT id, name FROM measured JOIN predictor ON name = measure WHERE x IS NOT NULL) USING (id)
+              GROUP BY part_id)
 JOIN run USING (id) JOIN stratum ON stratum.id = stratum_id;
 
 CREATE TEMP TABLE agreement AS

@@ -28,10 +28,12 @@ point AS (
     WHERE lines > 1)
 SELECT core.brief AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel,
        'true' AS pairing_held_fixed, ratio(e) AS ratio, CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high, NULL AS subspace_ratio, v.label AS _series, -rank AS _order,
+       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high, NULL AS subspace_ratio, v.label AS _series,
+           -rank AS _order,
        CASE WHEN abs(center(e)) < 9e999 THEN ratio(e) END AS _ratio, 0 AS _subspace, 1 AS _fixed,
        CASE WHEN panel_id IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(low(e))), 0) ELSE 0 END AS _low,
-       CASE WHEN panel_id IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(high(e))), 0) ELSE 0 END AS _high, v.oracle AS _oracle,
+       CASE WHEN panel_id IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(high(e))), 0) ELSE 0 END AS _high,
+           v.oracle AS _oracle,
        core.label AS _core, first.label AS _first,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id JOIN core AS first ON first.place = 0

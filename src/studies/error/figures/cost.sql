@@ -1,4 +1,4 @@
--- summary: error against flops, or time where measured by one worker, of a forward pass, a curve over m for each strategy
+-- summary: error against flops, or time where one worker measured, of a forward pass, a curve over m for each strategy
 -- reference: none: medians over heads and trials
 -- needs: cell core drawn_variant
 -- script: curves.gp
@@ -12,7 +12,8 @@
 -- set: upright 1: exact attention
 WITH shown AS ( -- a core that looks at all of S costs more than exact attention
     SELECT m.panel_id, m.core_id, m.variant_id, m.landmarks, m.id, r.error, r.baseline_mean,
-           r.flops / (4.0 * r.n * r.n * r.d) AS flops, (r.select_s + r.core_s + r.forward_s) / r.exact_s AS time, s.manifest
+           r.flops / (4.0 * r.n * r.n * r.d) AS flops, (r.select_s + r.core_s + r.forward_s) / r.exact_s AS time,
+               s.manifest
     FROM member AS m JOIN core AS c ON c.id = m.core_id JOIN run AS r ON r.id = m.id
     JOIN main.results AS s ON s.rowid = m.id
     WHERE r.status = 'ok' AND NOT c.oracle),
@@ -29,7 +30,8 @@ point AS (
            quantile(error, 0.9) AS p90, over_sources(error, paid.id) AS interval
     FROM paid JOIN drawn_variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
     UNION ALL
-    SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || (SELECT constant FROM level), 'level', NULL, count(*), 1.0, median(baseline_mean),
+    SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || (SELECT constant FROM level), 'level', NULL,
+        count(*), 1.0, median(baseline_mean),
            quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), over_sources(baseline_mean, id)
     FROM paid WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
 SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.brief AS figure, panel.title AS panel, series,

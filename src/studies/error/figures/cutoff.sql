@@ -15,7 +15,8 @@ WITH cut AS ( -- what cores do in any row
            max(ok AND (core_cutoff IS NULL OR core_cutoff >= 9e999 OR keeps_rows)) AS does_not
     FROM above GROUP BY core_id),
 what AS (
-    SELECT c.*, cuts, does_not, CASE WHEN sweep IS NOT NULL THEN min(cuts) OVER (PARTITION BY sweep, option) END AS first,
+    SELECT c.*, cuts, does_not, CASE WHEN sweep IS NOT NULL THEN min(cuts) OVER (PARTITION BY sweep, option) END
+        AS first,
            cuts IS NOT NULL AND (sweep IS NULL OR plain) AS marked, does_not AND sweep IS NULL AND NOT oracle AS leveled
     FROM core AS c JOIN cut ON core_id = c.id),
 -- Where factors have no middle, no core of a variant has a cut-off, and it has no figure.
@@ -23,7 +24,8 @@ shown AS (
     SELECT * FROM above WHERE landmarks = :m AND ok AND variant_id IN
         (SELECT variant_id FROM above WHERE core_cutoff < 9e999)),
 line AS (
-    SELECT variant_id, panel_id, s.core_id AS key, s.id, core_cutoff AS x, s.error AS y, sweep AS series, 'curve' AS style,
+    SELECT variant_id, panel_id, s.core_id AS key, s.id, core_cutoff AS x, s.error AS y, sweep AS series, 'curve'
+        AS style,
            look, first AS line
     FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE first IS NOT NULL
     UNION ALL

@@ -17,13 +17,16 @@ WITH line AS (
            variant_id AS line
     FROM cell JOIN core ON core.id = core_id JOIN drawn_variant AS v ON v.id = variant_id
     UNION ALL
-    SELECT 0, panel_id, 0, landmarks, floor_count, floor_rank, floor_p10, floor_p90, NULL, NULL, 'best rank m', floor_over,
+    SELECT 0, panel_id, 0, landmarks, floor_count, floor_rank, floor_p10, floor_p90, NULL, NULL, 'best rank m',
+        floor_over,
            'line', NULL, 1000000 FROM level
     UNION ALL
     SELECT 0, panel_id, -1, landmarks, baseline_count, baseline_mean, baseline_p10, baseline_p90, NULL, NULL,
            'constant ' || constant, baseline_over, 'faint', NULL, 1000001 FROM level)
-SELECT core, panel_id + 1 AS panel, line.series, landmarks, line.count, median, p10, p90, core_name, panel.title AS panel_name,
-       series_name, brief AS _figure, panel.title AS _panel, series_name || CASE style WHEN 'line' THEN ' (median)' ELSE '' END AS _series, style AS _style, line.look AS _look,
+SELECT core, panel_id + 1 AS panel, line.series, landmarks, line.count, median, p10, p90, core_name, panel.title
+    AS panel_name,
+       series_name, brief AS _figure, panel.title AS _panel, series_name || CASE style WHEN 'line' THEN ' (median)'
+           ELSE '' END AS _series, style AS _style, line.look AS _look,
        line AS _order, coalesce(low(interval), median) AS _low, coalesce(high(interval), median) AS _high,
        coalesce('; pairing ' || (SELECT usual FROM variant) || ' unless another is named', '') AS _usual
 FROM line JOIN panel ON panel.id = panel_id

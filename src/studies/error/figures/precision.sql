@@ -11,7 +11,8 @@ SELECT '' AS figure, panel.title AS panel, c.label AS series, 1 AS count, a.land
        max(1e-9, abs(a.error / b.error - 1)) AS median, max(1e-9, abs(a.error / b.error - 1)) AS p10,
        max(1e-9, abs(a.error / b.error - 1)) AS p90, NULL AS median_low, NULL AS median_high, 'cloud' AS _style,
        c.own_look AS _look, c.place AS _order
-FROM above AS a JOIN core AS c ON c.id = a.core_id JOIN above AS b ON b.choice_id = a.choice_id AND b.core_id = c.in_double
+FROM above AS a JOIN core AS c ON c.id = a.core_id JOIN above AS b ON b.choice_id = a.choice_id
+    AND b.core_id = c.in_double
 JOIN panel ON panel.id = a.panel_id
 WHERE a.error IS NOT NULL AND b.error IS NOT NULL AND NOT (a.noise AND b.noise) AND a.landmark_condition < 9e999
 ORDER BY a.panel_id, c.place, x, a.position;

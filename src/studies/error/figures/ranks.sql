@@ -18,7 +18,8 @@ named AS (
     SELECT *, stem || CASE WHEN min(title) OVER of_scope < max(title) OVER of_scope THEN ', ' || title ELSE '' END
            AS figure
     FROM titled WINDOW of_scope AS (PARTITION BY scope_id))
-SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned - sources AS left_out, chi2, chi2_p, f, f_p,
+SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned - sources AS left_out, chi2, chi2_p, f,
+    f_p,
        w, critical_difference,
        figure AS _figure, 'm = ' || landmarks || coalesce(', no test: ' || untested, ', ' || sources ||
            CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END || ' sources, Friedman''s p = ' ||
@@ -28,7 +29,8 @@ SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned 
            WHERE v.strategy_id = r.strategy_id AND v.factors_id = k.factors_id
            ORDER BY v.pairing_id IS k.pairing_id DESC, leads DESC LIMIT 1) AS _look,
        CASE WHEN r.place <= (test.ranked + 1) / 2 THEN r.place - 1 ELSE test.ranked - r.place END AS _level,
-       r.place > (test.ranked + 1) / 2 AS _side, coalesce(final.rank, r.rank) AS _to, coalesce(number % layers, -1) AS _layer,
+       r.place > (test.ranked + 1) / 2 AS _side, coalesce(final.rank, r.rank) AS _to, coalesce(number % layers, -1)
+           AS _layer,
        test.ranked AS _ranked, coalesce(critical_difference, 0) AS _difference, coalesce(layers, 0) AS _layers,
        stem AS _stem, title AS _title, CASE WHEN max(chi2 IS NOT NULL) OVER (PARTITION BY figure) THEN
            'bars join what is not told apart by Nemenyi''s test, alpha = 0.05'

@@ -22,7 +22,8 @@ WITH shown AS (
     FROM by_core AS b JOIN core ON core.id = core_id WHERE option IS NULL OR plain
     WINDOW scopes AS (PARTITION BY scope_id, head_id IS NULL)),
 panel AS (
-    SELECT scope_id, s.name || ' (' || CASE WHEN min(few) < max(most) THEN min(few) || ' to ' ELSE '' END || max(most) ||
+    SELECT scope_id, s.name || ' (' || CASE WHEN min(few) < max(most) THEN min(few) || ' to ' ELSE '' END || max(most)
+        ||
            CASE max(most) WHEN 1 THEN ' source, ' ELSE ' sources, ' END || max(most_heads) ||
            CASE max(most_heads) WHEN 1 THEN ' head' ELSE ' heads' END ||
            CASE WHEN max(most) < 6 THEN ': too few for intervals)' ELSE ')' END AS title
@@ -33,7 +34,8 @@ SELECT first.brief AS _figure, title AS _panel, shown.label AS _series, shown.pl
 FROM shown JOIN panel USING (scope_id) JOIN core AS first ON first.place = 0
 ORDER BY scope_id, shown.place, _of_head, landmarks, source_id, head_id;
 
-SELECT label || ' is left out with ' || listed(s.name, scope_id) || ': it or ' || (SELECT label FROM core WHERE place = 0) ||
+SELECT label || ' is left out with ' || listed(s.name, scope_id) || ': it or ' || (SELECT label FROM core
+    WHERE place = 0) ||
        ', but not both, has looked at rows of S that both are judged on' AS note
 FROM (SELECT DISTINCT scope AS scope_id, core_id FROM core_refused) JOIN core_scope AS s USING (scope_id)
 JOIN core ON core.id = core_id GROUP BY core_id ORDER BY core.place;

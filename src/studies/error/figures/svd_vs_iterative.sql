@@ -16,7 +16,8 @@ SELECT core.place + 1 AS core, panel_id + 1 AS panel, variant_id + 1 AS series, 
        panel.title AS _panel, v.label AS _series, 'curve' AS _style, v.look AS _look, variant_id AS _order,
        coalesce(low(interval), median) AS _low, coalesce(high(interval), median) AS _high, first.label AS _first,
        coalesce('; pairing ' || v.usual || ' unless another is named', '') AS _usual
-FROM core_ratio JOIN core ON core.id = core_id JOIN drawn_variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+FROM core_ratio JOIN core ON core.id = core_id JOIN drawn_variant AS v ON v.id = variant_id
+    JOIN panel ON panel.id = panel_id
 JOIN core AS first ON first.place = 0
 ORDER BY panel_id, variant_id, core.place, landmarks;
 

@@ -27,5 +27,6 @@ SELECT e.label AS core, count(above) AS choices, coalesce(shown('%.1f', median(1
         JOIN core ON core.id = o.core_id WHERE o.ok AND NOT core.random) AS _different
 FROM entrant AS e LEFT JOIN entry ON e.id = entrant_id WHERE e.part < 3 AND e.usual GROUP BY e.id ORDER BY e.id;
 
-SELECT 'With ' || field('format', 'csv') || ': every setting, also by m, by problem, and where m is a sixteenth of n or more.' AS paragraph
+SELECT 'With ' || field('format', 'csv') ||
+    ': every setting, also by m, by problem, and where m is a sixteenth of n or more.' AS paragraph
 FROM entry JOIN entrant AS e ON e.id = entrant_id WHERE e.part < 3 AND e.usual AND above IS NOT NULL LIMIT 1;

@@ -23,7 +23,8 @@ WITH part AS (
     FROM core_above
     UNION ALL
     SELECT core_id, 'core_s', coalesce(shown('%.2g', core_s), '-') FROM (
-        SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY count > 0 DESC, landmarks DESC) AS rank FROM core_above)
+        SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY count > 0 DESC, landmarks DESC) AS rank
+            FROM core_above)
     WHERE rank = 1)
 SELECT label AS landmarks, landmarks AS _across, text AS _cell
 FROM part JOIN core ON core.id = core_id ORDER BY place, part.landmarks;

@@ -3,8 +3,8 @@
 -- needs: core cost
 -- heading: The cost of a forward pass of one head
 -- labels: 4
--- above: Multiplications, % of those of exact attention, 2 n^2 d; and median seconds on one CPU for X alone and for exact
---   attention
+-- above: Multiplications, % of those of exact attention, 2 n^2 d; and median seconds on one CPU for X alone and for
+--   exact attention
 SELECT n, d, landmarks, spec AS core, multiplications, of_exact, core_s, exact_s
 FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle
 ORDER BY size, landmarks, cost.place;

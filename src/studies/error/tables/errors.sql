@@ -4,9 +4,9 @@
 -- needs: cell_line
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- paragraph: In the tables:
--- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare', corrected
---   for all that may have a star here. It takes 6 sources or more: each input of a file is one; where data are
---   drawn, each trial is one
+-- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare',
+--   corrected for all that may have a star here. It takes 6 sources or more: each input of a file is one; where data
+--   are drawn, each trial is one
 -- note: [ ]: 95 % interval of the median over sources, by order statistics of the sources' own medians over heads and
 --   trials. It takes 6 sources or more
 -- note: ~: not above its rounding noise
@@ -64,12 +64,14 @@ SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || so
        THEN '. S has rank d = ' || d || ': from m = d on, X = A+ leaves no error, by construction' ELSE '' END
        || CASE WHEN panel_id IN measured THEN '' ELSE '. No results: every row was skipped, failed or not run' END
        AS _about, band AS "_band core", shown_cell.label AS landmarks,
-       CASE WHEN panel_id IN measured THEN landmarks END AS _across, text AS _cell, (SELECT constant FROM level) AS _constant
+       CASE WHEN panel_id IN measured THEN landmarks END AS _across, text AS _cell, (SELECT constant FROM level)
+           AS _constant
 FROM shown_cell JOIN panel ON panel.id = panel_id
 JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
 ORDER BY panel_id, core_id, variant_id, landmarks;
 
-SELECT 'The pairing is ' || usual || ' unless a line names another.' AS note FROM variant WHERE usual IS NOT NULL LIMIT 1;
+SELECT 'The pairing is ' || usual || ' unless a line names another.' AS note FROM variant
+    WHERE usual IS NOT NULL LIMIT 1;
 
 SELECT 'Over all tables:' AS paragraph;
 

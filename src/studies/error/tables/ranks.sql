@@ -5,11 +5,12 @@
 -- heading: Mean rank of each strategy by error, over sources
 -- labels: 1
 -- above: {_constant}
--- holds: Mean ranks over sources. In a source, rank 1 is the least error of a block, and equal ones share their ranks; a
---   method has the mean over heads of the mean logarithm over trials.{_pooled}
+-- holds: Mean ranks over sources. In a source, rank 1 is the least error of a block, and equal ones share their ranks;
+--   a method has the mean over heads of the mean logarithm over trials.{_pooled}
 -- remark: {_letters}
 -- remark: {_caveat}
-SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, m.spec AS method, m.label, rank,
+SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, m.spec AS method, m.label,
+    rank,
        coalesce(groups, '') AS groups, missing, CASE refusal WHEN 'rows_seen' THEN
            'this one or the first, but not both, has looked at rows of S that both are judged on'
            WHEN 'build' THEN 'its rows and those of the first are of different builds' END AS refusal,
@@ -34,14 +35,17 @@ line AS (
     FROM contender JOIN column USING (standing_id) JOIN mean_rank AS m USING (scope_id, stratum_id, strategy_id)
     JOIN method ON method.id = strategy_id LEFT JOIN ranking AS r USING (standing_id, strategy_id)
     UNION ALL
-    SELECT standing_id, 2, 0, 0, 'sources', sources || CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END FROM column
+    SELECT standing_id, 2, 0, 0, 'sources', sources || CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END
+        FROM column
     UNION ALL SELECT standing_id, 3, 1, 0, 'Friedman''s chi2', shown('%.3g', chi2) FROM column WHERE tested
     UNION ALL SELECT standing_id, 3, 2, 0, 'its p', shown('%.2g', chi2_p) FROM column WHERE tested
-    UNION ALL SELECT standing_id, 3, 3, 0, 'Iman-Davenport''s F', CASE WHEN f = 9e999 THEN 'infinite' ELSE shown('%.3g', f) END
+    UNION ALL SELECT standing_id, 3, 3, 0, 'Iman-Davenport''s F', CASE WHEN f = 9e999 THEN 'infinite'
+        ELSE shown('%.3g', f) END
     FROM column WHERE tested
     UNION ALL SELECT standing_id, 3, 4, 0, 'its p', shown('%.2g', f_p) FROM column WHERE tested
     UNION ALL SELECT standing_id, 3, 5, 0, 'Kendall''s W', shown('%.2f', w) FROM column WHERE tested
-    UNION ALL SELECT standing_id, 3, 6, 0, 'critical difference', shown('%.2f', critical_difference) FROM column WHERE tested),
+    UNION ALL SELECT standing_id, 3, 6, 0, 'critical difference', shown('%.2f', critical_difference) FROM column
+        WHERE tested),
 lost AS ( -- of a stratum that is left out as a whole its number of sources
     SELECT standing_id, CASE WHEN whole THEN label || ': all ' || count(*) ELSE source END AS name,
            min(source_id) AS place, whole
@@ -79,9 +83,11 @@ noted AS (
     FROM said WHERE times < columns OR time = 1)
 SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, coalesce(cell, '-') AS _cell, scope AS _part,
        title AS _about, notes AS _note, constant AS _constant,
-       CASE WHEN pooled THEN ' Blocks of all models or problems pool their sources, so one with more of them counts more.'
+       CASE WHEN pooled THEN
+           ' Blocks of all models or problems pool their sources, so one with more of them counts more.'
            ELSE '' END AS _pooled,
-       CASE WHEN any THEN 'Methods differ by more than the critical difference of Nemenyi''s test at 0.05 if they have no ' ||
+       CASE WHEN any THEN
+           'Methods differ by more than the critical difference of Nemenyi''s test at 0.05 if they have no ' ||
            'letter in common. Where Friedman''s p is above 0.05, the letters say nothing.' ELSE '' END AS _letters,
        CASE WHEN any AND EXISTS (SELECT 1 FROM key WHERE draws)
            THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||

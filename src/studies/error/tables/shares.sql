@@ -8,13 +8,14 @@
 --   medians over heads and trials
 -- word: share: of the gap between the baseline (0) and the best strategy of each problem and m (1), ln(error) /
 --   ln(best's); below 0: worse than the baseline
--- note: -: no result: skipped, failed or not run; or not compared, see below; or no share: the best is less than 1 % below the baseline, or the
---   strategy is further above it than the best is below it (-1)
+-- note: -: no result: skipped, failed or not run; or not compared, see below; or no share: the best is less than 1 %
+--   below the baseline, or the strategy is further above it than the best is below it (-1)
 -- note: ~: rounding noise on both sides; behind a number: for some problems and m
 -- note: !: some are missing, or have the baseline only with another pairing
 -- word: select_s: seconds
 SELECT coalesce(panel.title, 'all') AS panel, panel.problem, panel.kernel, v.label, v.strategy, v.pairing,
-       CASE WHEN fixed THEN v.pairing ELSE b.pairing END AS baseline_pairing, v.factors, core.spec AS core, landmarks, count,
+       CASE WHEN fixed THEN v.pairing ELSE b.pairing END AS baseline_pairing, v.factors, core.spec AS core, landmarks,
+           count,
        noise, error, finite(ratio) AS error_relative, share AS error_share, subspace,
        finite(sub_ratio) AS subspace_relative, sub_share AS subspace_share, select_s
 FROM share JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
@@ -38,8 +39,8 @@ FROM line JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.
 JOIN variant AS b ON b.id = base_id
 WHERE (SELECT count(DISTINCT variant_id) FROM line) > 1 ORDER BY core_id, variant_id;
 
-SELECT 'Where a line names the pairing of the baseline, that was not run with the strategy''s: the ratio is the effect of '
-       || 'strategy and pairing together, and there is no share.' AS remark
+SELECT 'Where a line names the pairing of the baseline, that was not run with the strategy''s: the ratio is the effect '
+       || 'of strategy and pairing together, and there is no share.' AS remark
 FROM share WHERE panel_id IS NULL AND NOT fixed AND (count > 0 OR noise > 0) LIMIT 1;
 
 SELECT label || ' is not compared: ' || reason || '.' AS remark FROM not_faced ORDER BY variant_id, reason;

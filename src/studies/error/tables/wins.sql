@@ -7,8 +7,8 @@
 -- holds: a/b: on a of b sources, the line's method has less error than the column's; in a source, a method has the mean
 --   over heads of the mean logarithm over trials. What is equal up to rounding is not less.{_pooled}
 -- remark: {_caveat}
--- note: *: p of the sign test, with Holm's correction over the matrix, is at most 0.05, where 'nysbench compare' may have
---   a verdict: of 6 sources, 3 trials of draws that sources share, and a run that is finished
+-- note: *: p of the sign test, with Holm's correction over the matrix, is at most 0.05, where 'nysbench compare' may
+--   have a verdict: of 6 sources, 3 trials of draws that sources share, and a run that is finished
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,
        b.spec AS "over", b.label AS over_label, below, above, equal, below + above + equal AS sources,
        1.0 * below / nullif(below + above + equal, 0) AS share, sign_p, holm_p,
@@ -30,7 +30,8 @@ sentence AS (
     SELECT standing_id, a_id, b_id, a.label || ' against ' || b.label || CASE refusal WHEN 'build' THEN
            ': their rows are of different builds' ELSE
            ': only one of them has looked at rows of S that both are judged on' END
-    FROM bout JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id WHERE refusal IS NOT NULL AND b_id < a_id),
+    FROM bout JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id WHERE refusal IS NOT NULL
+        AND b_id < a_id),
 noted AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY place DESC, other DESC) AS last,
            group_concat(text, char(10)) OVER (PARTITION BY standing_id ORDER BY place, other) AS notes
@@ -46,7 +47,8 @@ evidence AS ( -- there, and over all (-1)
     SELECT setting_id, a_id, b_id, stratum_id AS of_stratum, pairs, missing, infinite, sources, sources AS fewest, drawn
     FROM counted
     UNION ALL
-    SELECT setting_id, a_id, b_id, -1, sum(pairs), sum(missing), sum(infinite), sum(sources), min(nullif(sources, 0)), -- counts
+    SELECT setting_id, a_id, b_id, -1, sum(pairs), sum(missing), sum(infinite), -- counts
+           sum(sources), min(nullif(sources, 0)), -- counts
            sum(drawn) -- counts
     FROM counted GROUP BY setting_id, a_id, b_id),
 drawn_in AS ( -- the trials of a source
@@ -59,7 +61,8 @@ shared AS (
     FROM drawn_in JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY setting_id, a_id, b_id, of_stratum, trial),
 judged AS (
     SELECT e.setting_id, e.a_id, e.b_id, e.of_stratum, may_judge(pairs, missing, sources, infinite,
-           CASE WHEN e.drawn > 0 THEN count(trial) ELSE -1 END, fewest > 1) AND NOT EXISTS (SELECT 1 FROM unfinished) AS known
+           CASE WHEN e.drawn > 0 THEN count(trial) ELSE -1 END, fewest > 1) AND NOT EXISTS (SELECT 1 FROM unfinished)
+               AS known
     FROM evidence AS e LEFT JOIN shared USING (setting_id, a_id, b_id, of_stratum, drawn)
     GROUP BY e.setting_id, e.a_id, e.b_id, e.of_stratum),
 member AS (

@@ -1,5 +1,5 @@
--- What a method reaches within a share of exact attention's flops: of each panel, core and variant with a count of flops,
--- the number of landmarks of least median error; none of the last three columns where none is that cheap.
+-- What a method reaches within a share of exact attention's flops: of each panel, core and variant with a count of
+-- flops, the number of landmarks of least median error; none of the last three columns where none is that cheap.
 -- needs: cell
 CREATE TEMP VIEW budget AS
 WITH cost AS (

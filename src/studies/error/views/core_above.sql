@@ -1,6 +1,6 @@
 -- How far each core's error is above the subspace part, which is the best core's on the same landmarks, as a share of
--- that, by landmarks: the median over panels, variants, heads and trials (above), quantiles and the core's median time. A
--- cell that has trial 0 alone counts in each trial of its panel. complete: it is measured on the choices of landmarks
+-- that, by landmarks: the median over panels, variants, heads and trials (above), quantiles and the core's median time.
+-- A cell that has trial 0 alone counts in each trial of its panel. complete: it is measured on the choices of landmarks
 -- that most cores are; nearest: the least of these that is no oracle, of two or more.
 -- needs: core cell
 CREATE TEMP TABLE excess AS

@@ -1,7 +1,7 @@
--- The numbers of colours, points and dashes, from 0 (plots/looks.gp), by specs: those of the whole run, whichever of its
--- rows are kept. A strategy's first way has the strategy's place in the run, the next ones 1000 more each; ways behind the
--- fourth have numbers that no strategy has. A core has its own, and a sweep that of its leader: first sweeps and cores
--- that are in none, then the others.
+-- The numbers of colours, points and dashes, from 0 (plots/looks.gp), by specs: those of the whole run, whichever of
+-- its rows are kept. A strategy's first way has the strategy's place in the run, the next ones 1000 more each; ways
+-- behind the fourth have numbers that no strategy has. A core has its own, and a sweep that of its leader: first sweeps
+-- and cores that are in none, then the others.
 -- needs: way swept
 CREATE TEMP TABLE look_way AS
 WITH led AS (
@@ -15,6 +15,8 @@ FROM led;
 
 CREATE TEMP TABLE look_core AS
 WITH numbered AS (
-    SELECT *, row_number() OVER (ORDER BY id <> leader_id, CASE WHEN id = leader_id THEN first ELSE place END) - 1 AS own
+    SELECT *, row_number() OVER (ORDER BY id <> leader_id, CASE WHEN id = leader_id THEN first ELSE place END) - 1
+        AS own
     FROM swept)
-SELECT n.spec, n.own, n.option, leader.own AS look FROM numbered AS n JOIN numbered AS leader ON leader.id = n.leader_id;
+SELECT n.spec, n.own, n.option, leader.own AS look FROM numbered AS n JOIN numbered
+    AS leader ON leader.id = n.leader_id;

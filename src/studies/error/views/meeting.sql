@@ -1,9 +1,9 @@
--- Strategies against each other. `facing` has each two in a setting that both have rows in, and the refusal, in a word, to
--- compare them: 'rows_seen', only one of them has looked at rows of S that both are judged on; 'build', their rows are of
--- different builds. `encounter` has two in each source that both have rows in, with what a verdict on them is counted
--- from: pairs with two results (common; noise, infinite: of these, neither is above its rounding noise, the ratio is 0 or
--- infinite) and with one (missing). `meeting` has both of them, either way, where they have results in common: sign is
--- that of the mean over heads of the mean over trials of log(a's error / b's).
+-- Strategies against each other. `facing` has each two in a setting that both have rows in, and the refusal, in a word,
+-- to compare them: 'rows_seen', only one of them has looked at rows of S that both are judged on; 'build', their rows
+-- are of different builds. `encounter` has two in each source that both have rows in, with what a verdict on them is
+-- counted from: pairs with two results (common; noise, infinite: of these, neither is above its rounding noise, the
+-- ratio is 0 or infinite) and with one (missing). `meeting` has both of them, either way, where they have results in
+-- common: sign is that of the mean over heads of the mean over trials of log(a's error / b's).
 -- needs: scope
 CREATE TEMP TABLE encounter AS
 WITH compared AS (
@@ -11,7 +11,8 @@ WITH compared AS (
     FROM pair WHERE question = 'strategy' AND a < b),
 per_head AS (
     SELECT setting, a, b, stratum_id, source_id, mean(value) AS x, max(apart) AS apart, max(draws) AS draws,
-           sum(both) AS common, sum(noise) AS noise, sum(abs(value) = 9e999) AS infinite, sum(lacks) AS missing -- counts
+           sum(both) AS common, sum(noise) AS noise, -- counts
+           sum(abs(value) = 9e999) AS infinite, sum(lacks) AS missing -- counts
     FROM compared GROUP BY setting, a, b, source_id, head_id)
 SELECT setting AS setting_id, a AS a_id, b AS b_id, stratum_id, source_id, mean(x) AS x, max(apart) AS apart,
        max(draws) AS draws, sum(common) AS common, coalesce(sum(noise), 0) AS noise, -- counts

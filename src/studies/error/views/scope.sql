@@ -1,5 +1,5 @@
--- The settings that strategies are compared in, each known by the number of its first row, and so is its scope, in which
--- settings differ in landmarks alone.
+-- The settings that strategies are compared in, each known by the number of its first row, and so is its scope, in
+-- which settings differ in landmarks alone.
 -- needs: pairs:strategy
 CREATE TEMP TABLE setting AS
 SELECT setting AS setting_id, min(scope) AS scope_id, max(k.landmarks) AS landmarks
@@ -10,7 +10,8 @@ CREATE UNIQUE INDEX settings ON setting (setting_id);
 CREATE TEMP TABLE scope_name AS
 WITH kind AS (
     SELECT 'core' AS kind, 1 AS place UNION ALL SELECT 'kernel', 2 UNION ALL SELECT 'pairing', 3
-    UNION ALL SELECT 'factors', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6 UNION ALL SELECT 'precision', 7
+    UNION ALL SELECT 'factors', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6 UNION ALL SELECT 'precision',
+        7
     UNION ALL SELECT 'input', 8),
 scope AS (SELECT DISTINCT scope_id FROM setting),
 part AS (

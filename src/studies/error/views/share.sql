@@ -1,16 +1,16 @@
--- Each variant against the baseline's on the same data, factors, core and landmarks, in the same pairing if the baseline
--- was planned in that one there (fixed), else in another. ratio: the median over heads and trials of error / baseline's
--- error; pairs that are rounding noise on both sides are counted (noise) and left out. best: the least ratio of those
--- that have the same baseline. The same of the subspace part. panel_id NULL: medians over panels and landmarks, of
--- cells with the pairing held fixed where there are such; count: of cells.
+-- Each variant against the baseline's on the same data, factors, core and landmarks, in the same pairing if the
+-- baseline was planned in that one there (fixed), else in another. ratio: the median over heads and trials of error /
+-- baseline's error; pairs that are rounding noise on both sides are counted (noise) and left out. best: the least ratio
+-- of those that have the same baseline. The same of the subspace part. panel_id NULL: medians over panels and
+-- landmarks, of cells with the pairing held fixed where there are such; count: of cells.
 --
 -- share: of the gap between the baseline (0) and the best (1), on the scale of ratios, ln(ratio) / ln(best). It is
 -- known where there is a gap, of 1 % or more, and where the variant is not further above the baseline than the best is
 -- below it (-1).
 --
 -- baseline_of: the baseline of each cell, and the question whose pairs are of the two; opposed, met: these pairs;
--- refused: of a setting and a variant, where only one of the two has looked at rows of S that both are judged on; faced:
--- the others.
+-- refused: of a setting and a variant, where only one of the two has looked at rows of S that both are judged on;
+-- faced: the others.
 -- needs: cell_line pairs:strategy,pairing
 CREATE TEMP TABLE baseline_of AS
 WITH rival AS (

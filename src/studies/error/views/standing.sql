@@ -1,7 +1,7 @@
 -- How strategies stand in a setting: in each stratum and, where it has several, over all (stratum_id -1), each source
--- counting as one. `contender` has each strategy that is planned (missing: in how many of the sources it has no result),
--- `bout` each against another: on how many sources its error is below, above or equal. Strategies with results are
--- ranked, but for those that are not compared with the first (refusal), over the sources in which all of them meet:
+-- counting as one. `contender` has each strategy that is planned (missing: in how many of the sources it has no
+-- result), `bout` each against another: on how many sources its error is below, above or equal. Strategies with results
+-- are ranked, but for those that are not compared with the first (refusal), over the sources in which all of them meet:
 -- `ranking` has mean ranks, and the letters of the groups, which are the largest whose ranks differ by no more than the
 -- critical difference.
 -- needs: meeting
@@ -25,7 +25,8 @@ FROM standing AS s JOIN result_in AS e ON e.setting_id = s.setting_id AND s.stra
 CREATE TEMP TABLE contender AS
 WITH per_strategy AS (
     SELECT standing_id, strategy_id, planned, planned - count(CASE WHEN ok THEN 1 END) AS missing
-    FROM entered JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY 1) USING (standing_id)
+    FROM entered JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered
+        GROUP BY 1) USING (standing_id)
     GROUP BY standing_id, strategy_id),
 led AS (
     SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id
@@ -57,7 +58,8 @@ corrected AS (
     SELECT standing_id, a_id, b_id,
            holm(sign_p, tests) OVER (PARTITION BY standing_id ORDER BY sign_p ROWS UNBOUNDED PRECEDING) AS holm_p
     FROM family)
-SELECT t.*, holm_p FROM tested AS t LEFT JOIN corrected AS c ON c.standing_id = t.standing_id AND c.a_id = min(t.a_id, t.b_id)
+SELECT t.*, holm_p FROM tested AS t LEFT JOIN corrected AS c ON c.standing_id = t.standing_id AND c.a_id = min(t.a_id,
+    t.b_id)
     AND c.b_id = max(t.a_id, t.b_id);
 
 CREATE TEMP TABLE placed AS -- ranks in the sources in which all meet

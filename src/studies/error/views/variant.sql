@@ -8,7 +8,8 @@ SELECT way.id, way.strategy_id, way.factors_id, way.pairing_id, way.leads, way.s
        || CASE WHEN (usual_id IS NOT NULL AND way.pairing_id IS NOT NULL AND way.pairing_id <> usual_id) OR EXISTS (
             SELECT 1 FROM way AS o WHERE o.strategy_id = way.strategy_id AND o.pairing_id <> way.pairing_id)
           THEN ', ' || way.pairing ELSE '' END
-       || CASE WHEN EXISTS (SELECT 1 FROM way AS o WHERE o.factors_id <> way.factors_id) THEN ', ' || way.factors ELSE '' END
+       || CASE WHEN EXISTS (SELECT 1 FROM way AS o WHERE o.factors_id <> way.factors_id) THEN ', ' || way.factors
+           ELSE '' END
        AS label
 FROM way LEFT JOIN component AS s ON s.kind = 'strategy' AND s.id = way.strategy_id
 ORDER BY way.id;

@@ -3,7 +3,8 @@
 -- pairing where there is none under another kernel. usual_id: the pairing of most ways; NULL where all have one.
 CREATE TEMP TABLE way AS
 WITH found AS (
-    SELECT strategy_id, factors_id, CASE WHEN one_set THEN NULL ELSE pairing_id END AS pairing_id, min(position) AS first
+    SELECT strategy_id, factors_id, CASE WHEN one_set THEN NULL ELSE pairing_id END AS pairing_id, min(position)
+        AS first
     FROM key JOIN component AS c ON c.kind = 'kernel' AND c.id = key.kernel_id WHERE opens GROUP BY 1, 2, 3),
 ranked AS (
     SELECT *, row_number() OVER (PARTITION BY strategy_id, factors_id ORDER BY pairing_id IS NULL, first) AS place,

@@ -17,7 +17,8 @@
 -- word: x NAME: times faster than that attention beside it in the same rounds
 SELECT layers, threads, n, attention, rows, latency_s, low_s AS latency_low_s, high_s AS latency_high_s, first_s,
        fresh_s, amortized_s, workspace_bytes, peak_bytes, output_error,
-       low(over_sources) AS output_error_low, high(over_sources) AS output_error_high, sources, front.cell_id IS NOT NULL AS front,
+       low(over_sources) AS output_error_low, high(over_sources) AS output_error_high, sources,
+           front.cell_id IS NOT NULL AS front,
        'speedup_over_' || exact.label AS _across, times AS _cell
 FROM cell LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = cell.cell_id AND exact_id = exact.attention_id
@@ -35,7 +36,8 @@ SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3
                      ELSE shown('%.3g', peak_bytes / 1e3) || ' kB' END, '-') AS peak,
        CASE WHEN output_error >= baseline_mean THEN '(' || shown('%.2g', output_error) || ')'
             ELSE output_error END AS error,
-       CASE WHEN amortized_s IS NOT NULL THEN CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END END AS "on the front",
+       CASE WHEN amortized_s IS NOT NULL THEN CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END END
+           AS "on the front",
        'x ' || exact.label AS _across, times AS _cell
 FROM line LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = line.cell_id AND exact_id = exact.attention_id

@@ -1,7 +1,8 @@
 -- What is best at equal time: of each family of layers, threads and n, and each share of the time of the fastest exact
--- attention beside it, the method of least error among those that are as fast, and the best of all other attentions that
--- are. Both are chosen for each source by the geometric mean of errors on all other sources, and judged on that source.
--- Named are those that are chosen for most sources; error and ratio are of what each source's others have chosen.
+-- attention beside it, the method of least error among those that are as fast, and the best of all other attentions
+-- that are. Both are chosen for each source by the geometric mean of errors on all other sources, and judged on that
+-- source. Named are those that are chosen for most sources; error and ratio are of what each source's others have
+-- chosen.
 -- needs: speedup
 CREATE TEMP TABLE at_time AS
 WITH budget AS (SELECT column1 AS fraction FROM (VALUES (50), (25), (15), (8), (3))),
@@ -21,7 +22,8 @@ outside AS (
     FROM result JOIN result AS other ON other.cell_id = result.cell_id AND other.source_id <> result.source_id
     GROUP BY result.cell_id, result.source_id),
 best AS ( -- of each attention, for each source
-    SELECT *, row_number() OVER (PARTITION BY family_id, threads, n, fraction, source_id ORDER BY others, cell_id) AS place
+    SELECT *, row_number() OVER (PARTITION BY family_id, threads, n, fraction, source_id ORDER BY others, cell_id)
+        AS place
     FROM (SELECT *, row_number() OVER (
               PARTITION BY family_id, threads, n, fraction, source_id, name ORDER BY others, cell_id) AS own
           FROM method JOIN outside USING (cell_id) JOIN budget ON times >= fraction)
@@ -32,7 +34,8 @@ duel AS ( -- for each source
         AND s.n = f.n AND s.fraction = f.fraction AND s.source_id = f.source_id
     WHERE f.place = 1),
 vote AS (
-    SELECT *, row_number() OVER (PARTITION BY family_id, threads, n, fraction, place ORDER BY chosen DESC, cell_id) AS rank
+    SELECT *, row_number() OVER (PARTITION BY family_id, threads, n, fraction, place ORDER BY chosen DESC, cell_id)
+        AS rank
     FROM (SELECT family_id, threads, n, fraction, place, cell_id, times, count(*) AS chosen
           FROM best WHERE place <= 2 GROUP BY family_id, threads, n, fraction, place, cell_id)),
 met AS (

@@ -26,7 +26,8 @@ SELECT cell_id, family_id, layers, threads, team, n, attention_id, attention, at
        median(amortized_s) AS amortized_s, median(fresh_s) AS fresh_s, median(first_s) AS first_s,
        median(workspace_bytes) AS workspace_bytes, median(peak_bytes) AS peak_bytes,
        median(output_error) AS output_error, over_sources(output_error, source_id) AS over_sources,
-       count(DISTINCT CASE WHEN output_error IS NOT NULL THEN source_id END) AS sources, median(baseline_mean) AS baseline_mean, median(landmarks) AS landmarks
+       count(DISTINCT CASE WHEN output_error IS NOT NULL THEN source_id END) AS sources, median(baseline_mean)
+           AS baseline_mean, median(landmarks) AS landmarks
 FROM pass GROUP BY cell_id;
 CREATE UNIQUE INDEX cells ON cell (family_id, threads, n, attention_id);
 
@@ -41,7 +42,8 @@ WHERE kind = 'attention' AND exact AND id IN (SELECT attention_id FROM key);
 
 -- What would be cells, had the attention not refused these layers.
 CREATE TEMP TABLE refused AS
-SELECT coalesce((SELECT min(family_id) FROM cell WHERE cell.layers = laid.layers), 1e9) AS family_id, layers, threads, n,
+SELECT coalesce((SELECT min(family_id) FROM cell WHERE cell.layers = laid.layers), 1e9) AS family_id, layers, threads,
+    n,
        attention_id, attention_label, reason
 FROM laid_out AS laid
 WHERE status = 'skipped' AND NOT EXISTS (SELECT 1 FROM cell WHERE cell.layers = laid.layers AND
