@@ -198,10 +198,12 @@ static nb_status find_sizes(settling *s, nb_ctx *ctx)
         take(s, 0, found);
         return NB_OK;
     }
+    double last = INFINITY; /* of a method that is dear at its least sizes too, multiplications fall at first */
     for (int size = 1; size <= s->layer.shape.n; size *= 2) {
         NB_TRY(ctx, count_once(s, &s->layer, size, &found, ctx));
         take(s, size, found);
-        if (isfinite(found.multiplications) && !fits(s, 0, found)) break;
+        if (isfinite(found.multiplications) && !fits(s, 0, found) && found.multiplications > last) break;
+        last = found.multiplications;
     }
     for (int i = 0; i < NB_SUITE_SHARES; i++) NB_TRY(ctx, refine(s, i, ctx));
     return NB_OK;

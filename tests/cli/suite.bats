@@ -156,6 +156,14 @@ EOF
     expect "minilm-test_bash-reference_n256_L4.safetensors: its SHA-256 begins with"
 }
 
+@test "a method that is dear at its least sizes too has a size" {
+    # a Monarch matrix with blocks of one token is S itself; 38 is the largest block of a quarter of its cost
+    py few_inputs experiments/suite/small.json minilm 3 "$WORK/few.json"
+    run "$NYSBENCH" suite --list "$WORK/few.json" monarch --out "$WORK"
+    expect_status 0
+    py check_settled "$WORK/monarch.json" 4 "monarch(block=38, steps=2)"
+}
+
 @test "multiplications may be told; the result says so" {
     py tell "$WORK/told.json" 8000000 minilm vit
     suite --sizes "$WORK/told.json" longformer --out "$WORK/out"

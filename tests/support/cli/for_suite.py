@@ -47,6 +47,23 @@ def other_digest(path, out):
     write(out, listed)
 
 
+def few_inputs(path, model, count, out):
+    """A list of the first inputs of a model."""
+    found = read(path)
+    for track in found["tracks"]:
+        for one in track["models"]:
+            one["inputs"] = [{**item, "file": os.path.join(os.path.abspath(os.path.dirname(path)), item["file"])}
+                             for item in one["inputs"][:int(count)]]
+        track["models"] = [one for one in track["models"] if one["model"] == model]
+    write(out, {**found, "tracks": [track for track in found["tracks"] if track["models"]]})
+
+
+def check_settled(path, share, attention):
+    """What stands for the method at a share, on a result's only model."""
+    settings = {one["share"]: one["attention"] for one in read(path)["settings"]}
+    assert settings[int(share)] == attention, settings
+
+
 def count_rows(folder):
     """How many rows of k-means have been measured; 0 where there is no store yet."""
     try:
