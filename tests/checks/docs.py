@@ -110,7 +110,7 @@ def check_file(path):
     for code in spans + blocks + [text for kind, text in fenced if kind in ("yaml", "")]:
         check_code(code, wrong)
     for span in spans:
-        if re.fullmatch(r"[a-z]+(_[a-z]+)+", span) and span not in words | others:
+        if re.fullmatch(r"(?!nb_)[a-z]+(_[a-z]+)+", span) and span not in words | others:
             wrong(f"the program has no '{span}'")
         for name in re.findall(r"(?<!\w)(?:nb|NB)_\w+", span):
             if "NAME" not in name and name not in others:
