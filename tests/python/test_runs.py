@@ -138,7 +138,7 @@ class Plugins(unittest.TestCase):
             for one in (made, copy.copy(made), pickle.loads(pickle.dumps(made)),
                         nysbench.Run(work + "/r", plugins=[plugin])):
                 self.assertEqual(len(one.sql("SELECT * FROM run")), 8)
-            with self.assertRaisesRegex(nysbench.Error, "add --plugin " + plugin):
+            with self.assertRaisesRegex(nysbench.Error, "add plugins=" + plugin):
                 nysbench.Run(work + "/r").sql("SELECT * FROM run")
             with open(work + "/c.yaml", "w") as file:  # a path beside the file, which is found from anywhere
                 file.write("study: norms\nplugins: norms.so\nproblems: gaussian(n=40, d=4)\nexponents: [1, 2]\ntrials: "
