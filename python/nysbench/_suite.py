@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ._arguments import ArgumentError, FileError, listed, warn
+from ._arguments import ArgumentError, FileError, flag, listed, warn
 from ._experiment import Functions, Progress
 from ._functions import AttentionFunction, Strategy, without_options
 from ._head_files import quoted
@@ -64,7 +64,9 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     words += [] if tuned is None else [f"--tuned={tuned}"]
     words += [] if jobs is None else [f"--jobs={jobs}"]
     functions = Functions(place / FUNCTIONS, False, folder is not None)
-    declare = dict(declare or {})
+    if declare is not None and not isinstance(declare, Mapping):
+        raise TypeError(f'declare: expected a dict such as {{"trained": True}}, not {declare!r:.40}')
+    declare = {name: flag(f"declare {name}", value) for name, value in (declare or {}).items()}
     if callable(method):
         text, settings = _settings(method, cost, sizes, json.loads(ask("suite", *which, "--format=json")), functions)
         declare = {"linear": _is_linear(method, cost, sizes), **declare}

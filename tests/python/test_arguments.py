@@ -67,7 +67,8 @@ def flags():
             parameters = inspect.signature(one).parameters.values()
         except ValueError:  # exceptions
             continue
-        yield from ((name, parameter.name) for parameter in parameters if "bool" in str(parameter.annotation))
+        yield from ((name, parameter.name) for parameter in parameters
+                   if "bool" in str(parameter.annotation) and "Mapping" not in str(parameter.annotation))
 
 
 class TruthValues(unittest.TestCase):
@@ -80,6 +81,12 @@ class TruthValues(unittest.TestCase):
                 with self.subTest(call=call, name=name, wrong=wrong):
                     self.assertRaisesRegex(TypeError, f"^{name}: expected True or False, not ",
                                            lambda: CALLS[call](**{name: wrong}))
+
+    def test_those_of_a_dict_too(self):
+        for wrong, message in (("trained", "declare: expected a dict"), ([True], "declare: expected a dict"),
+                               ({"trained": "false"}, "declare trained: expected True or False, not 'false'")):
+            with self.subTest(wrong=wrong):
+                self.assertRaisesRegex(TypeError, f"^{message}", lambda: CALLS["suite"](declare=wrong))
 
     def test_numbers_that_are_one_or_zero_are_truth_values(self):
         for given in 1, np.True_, np.int64(1), True:
