@@ -120,7 +120,7 @@ nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed 
     return NB_OK;
 }
 
-/* As many workers were busy as predicted. */
+/* Holds where as many workers were busy as predicted. */
 double nb_rate_of(const nb_predicted *p, double share, double taken_s)
 {
     double busy_s = taken_s * p->total_s / p->wall_s, computing_s = busy_s - share * p->total.given_s;

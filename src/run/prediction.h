@@ -17,7 +17,7 @@ typedef struct nb_cost {
     double bytes;           /* peak memory of the process */
 } nb_cost;
 
-/* What the exponential of an entry and its sums count. */
+/* The exponential of an entry and its sums count as this. */
 #define NB_EXPONENTIAL 38
 
 /* Multiplications a second of one worker on a usual machine, for what must be the same on all: where shards are cut. */

@@ -14,7 +14,7 @@ typedef struct {
     const char *const *styles, *const *scripts;
 } nb_html_assets;
 
-/* What stands before and behind the elements of a page's body. */
+/* These print what stands before and behind the elements of a page's body. */
 void nb_html_begin(FILE *out, const char *title, const nb_html_assets *assets);
 void nb_html_end(FILE *out, const nb_html_assets *assets);
 /* NB_EIO for a figure that cannot be read. */

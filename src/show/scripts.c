@@ -122,7 +122,7 @@ static nb_status keep_digest(const char *folder, const char *name, const char *d
     return nb_write_file(path, nb_print_whole, text, ctx);
 }
 
-/* What an older program wrote last of a script, by its seal (NULL: it has none), and whether it is that still. */
+/* Tells what an older program wrote last of a script, by its seal (NULL: it has none), and whether it is that still. */
 static nb_status read_seal(const char *text, const char **sealed, bool *unchanged, nb_ctx *ctx)
 {
     const char *digest, *above, *end = NULL;

@@ -173,8 +173,9 @@ Y
     [[ "$output" != *"$script.new"* && ! -e "$script.new" ]]
     # an unedited one is as written, without a line for the program
     ! grep -l "SHA-256" "$WORK"/r/plots/*.gp || false
-    (cd "$WORK/r/plots" && sha256sum -c .scripts.sha256 >"$WORK/sums" 2>/dev/null || true)
-    [ "$(grep -c 'FAILED$' "$WORK/sums")" -eq 2 ] # looks.gp and the merged one
+    run env -C "$WORK/r/plots" sha256sum -c .scripts.sha256
+    expect_status 1
+    [ "$(grep -c 'FAILED$' <<<"$output")" -eq 2 ] # looks.gp and the merged one
     # rows that are gone leave an edited figure where it is
     echo "# mine" >>"$WORK/r/plots/error_iterative.gp"
     draw uniform,segment_means --set 'cores=[svd]'
