@@ -128,7 +128,7 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
     for (int s = 0; s < u->strata.count; s++) {
         nb_claim_answer *model = &a->models[a->model_count];
         if (estimates[s].sources == 0) continue;
-        *model = (nb_claim_answer){.more = NAN};
+        *model = (nb_claim_answer){.more = NAN, .slack = NAN};
         NB_NEED(model->name, nb_strdup(j->keep, nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text));
         NB_NEED(model->label, nb_strdup(j->keep, nb_grid_at(&u->strata, s, NB_STRATUM_LABEL)->text));
         describe(model, &estimates[s], &ranges[s]);
@@ -197,6 +197,25 @@ static nb_claim_verdict verdict_of(const nb_claim *c, const range *r)
                                        .below = c->order})];
 }
 
+/* The ends of what is expected; infinite where no value could be beyond. */
+static nb_interval thresholds(const nb_claim *c)
+{
+    nb_interval possible = {is_log(c) ? 0 : -INFINITY, INFINITY};
+    if (c->expectation == NB_EXPECT_WINS) possible = (nb_interval){0, 1};
+    if (c->query) possible = (nb_interval){c->query->lo, c->query->hi};
+    return (nb_interval){c->low > possible.low ? c->low : -INFINITY, c->high < possible.high ? c->high : INFINITY};
+}
+
+static double slack_of(const nb_claim *c, const nb_claim_answer *a)
+{
+    nb_interval expected = thresholds(c);
+    switch (a->verdict) {
+    case NB_CLAIM_IS_REPRODUCED: return fmin(a->low - expected.low, expected.high - a->high);
+    case NB_CLAIM_IS_REFUTED: return fmax(a->low - expected.high, expected.low - a->high);
+    default: return NAN;
+    }
+}
+
 /* From a part's units to its answer. */
 static nb_status answer(const judge *j, const nb_claim_units *u, nb_claim_answer *a)
 {
@@ -213,6 +232,7 @@ static nb_status answer(const judge *j, const nb_claim_units *u, nb_claim_answer
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
     NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata.count], &a->why));
     a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata.count]);
+    a->slack = slack_of(c, a);
     if (a->verdict != NB_CLAIM_IS_UNDECIDED) return NB_OK;
     a->more = more_sources(c, &estimates[u->strata.count], &ranges[u->strata.count]);
     if (isnan(a->more) && estimates[u->strata.count].common_se > 0)
@@ -270,14 +290,8 @@ static nb_status name_part(const judge *j, const char *part, int pair, bool seve
     return NB_OK;
 }
 
-/* Returns how far the interval is within what is expected, at its nearer end. */
-static double slack(const nb_claim *c, const nb_claim_answer *a)
-{
-    return fmin(a->low - c->low, c->high - a->high);
-}
-
 /* Which part decides: the first that is refuted, void, undecided or equivalent; else the one with the least slack. */
-static int find_deciding(const nb_claim *c, int count, const nb_claim_answer *parts)
+static int find_deciding(int count, const nb_claim_answer *parts)
 {
     static const nb_claim_verdict order[] = {NB_CLAIM_IS_REFUTED, NB_CLAIM_IS_VOID, NB_CLAIM_IS_UNDECIDED,
                                              NB_CLAIM_IS_EQUIVALENT};
@@ -286,20 +300,22 @@ static int find_deciding(const nb_claim *c, int count, const nb_claim_answer *pa
         for (int i = 0; i < count; i++)
             if (parts[i].verdict == order[o]) return i;
     for (int i = 1; i < count; i++)
-        if (slack(c, &parts[i]) < slack(c, &parts[least])) least = i;
+        if (parts[i].slack < parts[least].slack) least = i;
     return least;
 }
 
-static void conclude(const nb_claim *c, nb_claim_result *r)
+static void conclude(nb_claim_result *r)
 {
     int equivalent = 0;
-    r->answer = r->parts[find_deciding(c, r->part_count, r->parts)];
+    r->answer = r->parts[find_deciding(r->part_count, r->parts)];
     r->answer.disturbed = r->answer.timed = 0;
     for (int i = 0; i < r->part_count; i++) {
         equivalent += r->parts[i].verdict == NB_CLAIM_IS_EQUIVALENT;
         r->answer.disturbed += r->parts[i].disturbed;
         r->answer.timed += r->parts[i].timed;
         if (r->parts[i].disturbance.who) r->answer.disturbance = r->parts[i].disturbance;
+        /* a claim is refuted as long as one part is, so that the part with the most slack counts */
+        if (r->answer.verdict == NB_CLAIM_IS_REFUTED) r->answer.slack = fmax(r->answer.slack, r->parts[i].slack);
     }
     if (r->answer.verdict == NB_CLAIM_IS_EQUIVALENT && equivalent < r->part_count)
         r->answer.verdict = NB_CLAIM_IS_UNDECIDED;
@@ -349,7 +365,7 @@ static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r
         nb_claim_units units;
         nb_claim_answer *a = &r->parts[r->part_count];
         nb_mark mark = nb_ctx_mark(j->ctx);
-        *a = (nb_claim_answer){.more = NAN, .family = j->family ? j->family : count * pairs};
+        *a = (nb_claim_answer){.more = NAN, .slack = NAN, .family = j->family ? j->family : count * pairs};
         NB_NEED(part, nb_format(j->ctx, "id IN (SELECT id FROM claim_part WHERE part = %d)", r->part_count / pairs));
         NB_TRY(j->ctx, name_part(j, part, pair, pairs > 1, &a->name));
         NB_TRY(j->ctx, c->form == NB_CLAIM_COMPARE ? nb_claim_compare(j->relation, part, c, pair, &units, j->ctx)
@@ -357,7 +373,7 @@ static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r
         NB_TRY(j->ctx, answer(j, &units, a));
         nb_ctx_release(j->ctx, mark);
     }
-    if (count > 0) conclude(c, r);
+    if (count > 0) conclude(r);
     return NB_OK;
 }
 
@@ -366,7 +382,8 @@ static nb_status ask(const judge *j, nb_claim_result *r)
     const char *sql, *why;
     *r = (nb_claim_result){
         .claim = j->claim,
-        .answer = {.verdict = NB_CLAIM_IS_UNTESTED, .estimate = NAN, .low = NAN, .high = NAN, .more = NAN}};
+        .answer = {
+            .verdict = NB_CLAIM_IS_UNTESTED, .estimate = NAN, .low = NAN, .high = NAN, .more = NAN, .slack = NAN}};
     r->answer.why = j->claim->untested;
     if (j->claim->untested) return NB_OK;
     NB_TRY(j->ctx, nb_claim_rows(j->relation, NULL, &j->claim->where, &sql, &why, j->ctx));

@@ -39,8 +39,10 @@ typedef struct nb_claim_answer {
     int disturbed, timed;       /* pairs or rows of which other work disturbed a time, of so many; over all parts */
     nb_disturbance disturbance; /* by whom; who NULL: none is */
     double more;                /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
-    const char *why;            /* VOID, UNTESTED; UNDECIDED: what else would decide, or NULL; NULL for the others */
-    int model_count;            /* of a model: 0, and no verdict */
+    double slack; /* REPRODUCED, REFUTED: how far an end of what is expected may move, towards the interval, before the
+                     verdict changes, on the scale of the expectation; else NaN */
+    const char *why; /* VOID, UNTESTED; UNDECIDED: what else would decide, or NULL; NULL for the others */
+    int model_count; /* of a model: 0, and no verdict */
     struct nb_claim_answer *models;
 } nb_claim_answer;
 

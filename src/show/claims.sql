@@ -8,7 +8,9 @@ SELECT kind, text FROM (
     SELECT number, 2, 'note', '(' || source || ')' FROM told WHERE row = 'claim' AND source <> ''
     UNION ALL
     SELECT number, 3, 'note', CASE WHEN parts = 0 THEN line ELSE quantity || ', expected ' || expected ||
-           ' in each of ' || parts || ' parts' END FROM told WHERE row = 'claim'
+           ' in each of ' || parts || ' parts' END ||
+           CASE WHEN finite(slack) IS NULL THEN '' ELSE '; slack ' || numeral(slack) END
+    FROM told WHERE row = 'claim'
     UNION ALL
     SELECT number, 4, 'item', name || ': ' || marked || ', ' || found || '; ' || units ||
            CASE note WHEN '' THEN '' ELSE '; ' || note END FROM told WHERE row = 'part'

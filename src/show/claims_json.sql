@@ -1,7 +1,7 @@
 -- An object for each row of answers, which belongs into a list of the last one before that is less deep.
 WITH object AS (
-    SELECT *, json_object('verdict', verdict, 'more_sources', CAST(finite(more) AS INTEGER), 'disturbed', disturbed,
-               'why', why) AS verdicts,
+    SELECT *, json_object('verdict', verdict, 'more_sources', CAST(finite(more) AS INTEGER), 'slack',
+               json(shown('%.16e', finite(slack))), 'disturbed', disturbed, 'why', why) AS verdicts,
            json_object('estimate', json(shown('%.16e', finite(estimate))), 'low', json(shown('%.16e', finite(low))),
                'high', json(shown('%.16e', finite(high))), 'sources', sources, 'heads', heads, 'family', nullif(family,
                    0)) AS numbers

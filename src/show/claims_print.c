@@ -14,8 +14,8 @@
 
 static const char columns[] =
     "number, claim, part, parts, run, runs, models, sources, heads, family, disturbed, timed, estimate, low, high, "
-    "more, lowest, highest, experiment, id, says, source, claim_text, untested, row, name, label, why, disturber, "
-    "disturber_hint, measured, form, expectation, verdict, ordered";
+    "more, slack, lowest, highest, experiment, id, says, source, claim_text, untested, row, name, label, why, "
+    "disturber, disturber_hint, measured, form, expectation, verdict, ordered";
 
 typedef struct {
     const nb_relation *relation;
@@ -49,7 +49,7 @@ static nb_status add_answer(filler *f, const char *row, int part, const nb_claim
     const nb_claim *c = f->result->claim;
     const int integers[] = {f->number++, f->claim, part,      f->result->part_count, f->run,  f->runs, a->model_count,
                             a->sources,  a->heads, a->family, a->disturbed,          a->timed};
-    const double reals[] = {a->estimate, a->low, a->high, a->more, c->low, c->high};
+    const double reals[] = {a->estimate, a->low, a->high, a->more, a->slack, c->low, c->high};
     const char *const texts[] = {f->experiment,
                                  c->id,
                                  c->says,

@@ -165,13 +165,13 @@ Y
     [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "|||||||" ]
     [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = \
         "(15, ['claim', 'disturbed', 'estimate', 'expected_high', 'expected_low', 'experiment', 'family', 'form', 'heads', \
-'high', 'id', 'low', 'models', 'more_sources', 'part', 'parts', 'quantity', 'says', 'source', 'sources', 'verdict', 'why'])" ]
+'high', 'id', 'low', 'models', 'more_sources', 'part', 'parts', 'quantity', 'says', 'slack', 'source', 'sources', 'verdict', 'why'])" ]
     [ "$(json "$WORK/r" 'c[-1]["estimate"], c[-1]["sources"], c[-1]["models"], c[1]["expected_high"]')" = \
         "(None, 0, [], None)" ]
     "$NYSBENCH" claims "$WORK/r" -f csv | cmp - "$WORK/r/claims.csv"
     /usr/bin/python3 -c 'import csv, sys
 rows = list(csv.reader(open(sys.argv[1], newline="")))
-assert len(rows) > 30 and {len(r) for r in rows} == {20}, rows
+assert len(rows) > 30 and {len(r) for r in rows} == {21}, rows
 assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]' "$WORK/r/claims.csv"
     run "$NYSBENCH" claims "$WORK/r"
     [ "$(grep -ciw 'nan\|inf' <<<"$output")" -eq 0 ]

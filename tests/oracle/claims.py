@@ -283,15 +283,18 @@ def answer(kind, lines, confidence, model=None):
 
 
 def verdict(kind, lines, low, high, confidence, parts, strict_end=False):
-    """What the claim's answer must be: verdict, estimate, low, high, sources, heads, how many more."""
+    """What the claim's answer must be: verdict, estimate, low, high, sources, heads, how many more, slack."""
     count = sum(map(len, strata(lines).values()))
-    more = None
+    more = slack = None
+    possible = {"wins": (0, 1), "correlation": (-1, 1), "ratio": (0, INF), "geometric": (0, INF)}
+    first, last = possible.get(kind, (-INF, INF))
+    ends = low if low > first else -INF, high if high < last else INF  # what nothing is beyond is no threshold
     confidence = 1 - (1 - confidence) / parts
     estimate, lo, hi, needed = answer(kind, lines, confidence)
     if lo >= low and hi <= high and not (strict_end and hi == high):
-        name = "reproduced"
+        name, slack = "reproduced", min(lo - ends[0], ends[1] - hi)
     elif lo > high or hi < low:
-        name = "refuted"
+        name, slack = "refuted", max(lo - ends[1], ends[0] - hi)
     elif kind == "ratio" and lo >= 1 / 1.02 and hi <= 1.02:
         name = "equivalent"
     else:
@@ -303,7 +306,7 @@ def verdict(kind, lines, low, high, confidence, parts, strict_end=False):
         if kind == "ratio":
             distance = max(distance, math.log(1.02) - abs(x))
         more = None if math.isnan(needed(distance)) else max(1, needed(distance))
-    return name, estimate, lo, hi, count, len(lines.heads()), more
+    return name, estimate, lo, hi, count, len(lines.heads()), more, None if slack == INF else slack
 
 
 def expected(rows):
@@ -332,23 +335,26 @@ def expected(rows):
 
 
 def same(key, a, b):
-    tolerance = 1e-7 if key in ("low", "high") else 1e-3 if key == "more_sources" and (b or 0) > 1000 else 1e-10
+    estimated = key == "more_sources" and (b or 0) > 1000
+    tolerance = 1e-7 if key in ("low", "high", "slack") else 1e-3 if estimated else 1e-10
     return (a is None and b is None) or (None not in (a, b) and abs(a - b) <= tolerance * max(1, abs(b)))
 
 
 def agrees(found, wanted):
     name, *numbers = wanted
     return found["verdict"] == name and all(same(key, found[key], x) for key,
-                                            x in zip(("estimate", "low", "high", "sources", "heads", "more_sources"),
-                                                     numbers))
+                                            x in zip(("estimate", "low", "high", "sources", "heads", "more_sources",
+                                                      "slack"), numbers))
 
 
 def combine(parts):
-    names = [p[0] for p in parts]
-    for name in ("refuted", "void"):
-        if name in names:
-            return name
-    return names[0] if len(set(names)) == 1 else "undecided"
+    """The verdict, and its slack."""
+    names, slacks = [p[0] for p in parts], [p[-1] for p in parts if p[-1] is not None]
+    if "refuted" in names:
+        return "refuted", max(p[-1] for p in parts if p[0] == "refuted")
+    if "void" in names or len(set(names)) > 1:
+        return "void" if "void" in names else "undecided", None
+    return names[0], min(slacks, default=None)
 
 
 def check(tap, claim, kind, parts, low, high, confidence):
@@ -365,8 +371,9 @@ def check(tap, claim, kind, parts, low, high, confidence):
                             x in zip(("estimate", "low", "high"), estimate))
             tap.check(not wrong, f"{claim['id']}: {m['model']}", f"{m} {estimate}")
         return
-    tap.check(claim["verdict"] == combine(wanted) and len(claim["parts"]) == len(wanted),
-              f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
+    name, slack = combine(wanted)
+    agree = claim["verdict"] == name and same("slack", claim["slack"], slack) and len(claim["parts"]) == len(wanted)
+    tap.check(agree, f"{claim['id']}: {claim['verdict']}", f"{claim} {wanted}")
     for part, w in zip(claim["parts"], wanted):
         tap.check(agrees(part, w), f"{claim['id']}, {part['part']}: {part['verdict']}", f"{part} {w}")
 
