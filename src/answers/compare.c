@@ -19,25 +19,37 @@ static int find_text(const nb_grid *values, const char *wanted)
     return -1;
 }
 
+/* Finds the first value, `baseline` before all others, that is among those that a query gives; -1: none is. */
+static nb_status find_first(const nb_relation *relation, const nb_grid *values, int baseline, const char *sql, int *out,
+                            nb_ctx *ctx)
+{
+    nb_grid found;
+    *out = -1;
+    NB_TRY(ctx, nb_relation_ask(relation, sql, &found, ctx));
+    for (int i = 0; i <= values->count && *out < 0; i++) {
+        int v = i == 0 ? baseline : i - 1;
+        const nb_cell *cell = nb_grid_at(values, v, 0);
+        if (cell->type == NB_CELL_TEXT && find_text(&found, cell->text) >= 0) *out = v;
+    }
+    return NB_OK;
+}
+
 nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
                               const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx)
 {
-    const char *sql;
-    nb_grid inexact;
-    int at = find_text(values, wanted);
+    const char *measured, *without;
+    int at = find_text(values, wanted), first;
     *baseline = at < 0 ? 0 : at;
     if (!metric->exact) return NB_OK;
-    NB_NEED(sql,
+    NB_NEED(measured,
             nb_format(ctx, "SELECT DISTINCT %s FROM run WHERE status = 'ok' AND %s IS NOT NULL AND NOT coalesce(%s, 0)",
                       by->name, metric->name, metric->exact));
-    NB_TRY(ctx, nb_relation_ask(relation, sql, &inexact, ctx));
-    for (int i = 0; i <= values->count; i++) {
-        int v = i == 0 ? *baseline : i - 1;
-        const nb_cell *cell = nb_grid_at(values, v, 0);
-        if (cell->type != NB_CELL_TEXT || find_text(&inexact, cell->text) < 0) continue;
-        *baseline = v;
-        return NB_OK;
+    NB_TRY(ctx, find_first(relation, values, *baseline, measured, &first, ctx));
+    if (first < 0) {
+        NB_NEED(without, nb_format(ctx, "SELECT %s FROM run GROUP BY 1 HAVING count(%s) = 0", by->name, metric->name));
+        NB_TRY(ctx, find_first(relation, values, *baseline, without, &first, ctx));
     }
+    if (first >= 0) *baseline = first;
     return NB_OK;
 }
 

@@ -65,7 +65,7 @@ attentions: [streamed, "nystrom(landmarks=8)"]
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    expect "Time and memory of a pass over all heads"
+    expect "Errors of the outputs of a pass over all heads"
     [[ $output != *"over 0 sources"* ]]
     [[ $output != *"plot latency"* ]]
     run "$NYSBENCH" compare "$WORK/r"
@@ -74,6 +74,38 @@ Y
     [[ $output != *"over 0 sources"* ]]
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" --set 'plots=latency'
     expect "plot latency: the run has no rows that it draws"
+}
+
+@test "where nothing is timed, the first table has errors and no columns of times" {
+    config <<'Y'
+study: forward
+timed: false
+trials: 1
+problems: ["gaussian(n=32, d=4)"]
+attentions: [streamed]
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    expect "Errors of the outputs of a pass over all heads"
+    [[ $output != *" ms "* && $output != *amortized_s* ]]
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/timed" --set timed=true --set rounds=1
+    expect_status 0
+    expect "Time and memory of a pass over all heads"
+    [[ $output != *"Errors of the outputs"* ]]
+}
+
+@test "nothing is divided by an exact attention's error, even if all others have failed" {
+    config <<'Y'
+study: forward
+timed: false
+trials: 1
+problems: ["gaussian(n=32, d=4)"]
+attentions: [streamed, 'command(run="false")']
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 1
+    expect 'divided by that of command(run=false), on'
+    expect 'NO RESULT: command(run=false) (failed: '
 }
 
 @test "one worker, whatever --jobs says; the same rows after a kill, and in parts" {

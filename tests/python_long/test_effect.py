@@ -43,6 +43,16 @@ class Effect(unittest.TestCase):
         self.assertLess(max(rows_of(found, attention_label="streamed")["model_error"]), 1e-5)  # exact, in another order
         self.assertTrue((mine["error"] > 0).all() and (mine["output_error"] > 0).all())
 
+    def test_nothing_is_divided_by_the_error_of_an_exact_function(self):
+        def exact(q: torch.Tensor, k, v):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+        found = nysbench.effect(models.bert(), inputs(1), [exact, "longformer(window=4)", "longformer(window=8)"],
+                                progress=False)
+        for metric in "model_error", "output_error":
+            baselines = {line["baseline"] for line in found._ask("compare", f"--metric={metric}")}
+            self.assertEqual(baselines, {"longformer(window=4, global=1)"}, metric)
+
     def test_what_cannot_be_replaced_is_an_error(self):
         """A layer that shares keys and values can; a model whose attention no pass calls cannot."""
         found = rows_of(nysbench.effect(models.gemma3n(), inputs(1), ["longformer(window=4)"], layers=[3],

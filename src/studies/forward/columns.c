@@ -7,8 +7,7 @@
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_forward_row, field, __VA_ARGS__)
 #define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_forward_row, measures, field, __VA_ARGS__)
 #define WHOLE(field, ...) REAL(field, .integer = true, __VA_ARGS__)
-/* A measure of error, of which exact attention in single precision has some 1e-6. */
-#define ERROR(field, ...) REAL(field, .exact = "(output_error <= 1e-5 OR " NB_EXACT_ATTENTION_SQL ")", __VA_ARGS__)
+#define ERROR(field, ...) REAL(field, .exact = NB_EXACT_OUTPUT_SQL, __VA_ARGS__)
 #define SPELLED(number) #number
 #define LOADED(load_) "load > " SPELLED(load_)
 /* What is known only where passes are timed; of these the times. */

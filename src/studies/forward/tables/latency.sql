@@ -41,9 +41,27 @@ SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3
        'x ' || exact.label AS _across, times AS _cell
 FROM line LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = line.cell_id AND exact_id = exact.attention_id
+WHERE EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL)
 ORDER BY line.family_id, line.threads, line.n, line.attention_id, exact.attention_id;
 
-SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS remark;
+-- heading: Errors of the outputs of a pass over all heads
+-- labels: 4
+-- format: error: %.2g
+-- paragraph: In the table:
+-- word: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
+-- note: -: no row has a result
+WITH line AS (
+    SELECT cell_id, family_id, layers, threads, n, attention_id, attention_label FROM cell
+    UNION ALL SELECT DISTINCT NULL, family_id, layers, threads, n, attention_id, attention_label FROM refused)
+SELECT line.layers, line.threads, line.n, line.attention_label AS attention,
+       CASE WHEN output_error >= baseline_mean THEN '(' || shown('%.2g', output_error) || ')'
+            ELSE output_error END AS error, cell.sources
+FROM line LEFT JOIN cell USING (cell_id)
+WHERE NOT EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL)
+ORDER BY line.family_id, line.threads, line.n, line.attention_id;
+
+SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS remark
+WHERE EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL);
 
 SELECT 'Refused: ' || listed(attention_label, attention_id) || ': ' || reason || '.' AS item
 FROM (SELECT DISTINCT attention_id, attention_label, reason FROM refused
