@@ -318,7 +318,7 @@ EOF
         until_true test -e "$WORK/r/manifest.json"
         for signal in $signals; do
             sleep 0.5
-            kill "-$signal" "$pid"
+            kill "-$signal" "$pid" || [ "$signal" = INT ] # a busy machine takes so long that it has ended
         done
         expect_end "$pid" 130
         grep -q "nysbench: interrupted; the same command continues" "$WORK/log"
