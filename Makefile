@@ -37,6 +37,10 @@ MODULES := $(foreach need,$(filter-out bin/% header/%,$(TO_BUILD)),$(firstword $
 CPPFLAGS += $(shell pkg-config --cflags $(MODULES) 2>/dev/null)
 RENDERS := libcmark-gfm
 LDLIBS := $(filter-out -lgslcblas,$(shell pkg-config --libs $(filter-out $(RENDERS),$(MODULES)) 2>/dev/null)) -lm
+# LAPACKE comes from its archive where there is one: Debian's shared one loads another BLAS and LAPACK, which nothing
+# uses, with each start of the program.
+LAPACKE := $(wildcard $(shell pkg-config --variable=libdir lapacke 2>/dev/null)/liblapacke.a)
+LDLIBS := $(if $(LAPACKE),$(LDLIBS:-llapacke=$(LAPACKE)),$(LDLIBS))
 found_again = $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/lib/%,$(filter -L%,$1)))
 LDFLAGS += $(call found_again,$(LDLIBS))
 
