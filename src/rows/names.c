@@ -40,13 +40,14 @@ static nb_status kind_of(const char *spec, const nb_data_origin *origin, const n
     return NB_OK;
 }
 
-/* NULL where the component is not in this program. */
-static nb_status choose(const nb_registry *registry, const char *spec, nb_choice *room, const nb_choice **choice,
-                        nb_ctx *ctx)
+/* *choice: NULL where the component is not in this program. */
+static nb_status choose(const nb_registry *registry, const char *spec, const nb_choice **choice, nb_ctx *ctx)
 {
+    nb_choice *room;
     bool there;
     *choice = NULL;
     if (!registry) return NB_OK;
+    NB_NEED(room, nb_alloc(ctx, 1, sizeof *room));
     NB_TRY(ctx, nb_choice_recall(registry, spec, room, &there, ctx));
     if (there) *choice = room;
     return NB_OK;
@@ -106,10 +107,9 @@ nb_status nb_names_look_at(nb_names *names, int kind, int number, const nb_data_
     const char *spec = r->specs[kind].items[number];
     nb_spec_facts *f = nb_fact_of(names, kind, number);
     const nb_registry *registry = registry_of(r, kind);
-    nb_choice room;
     const nb_choice *choice;
-    NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
-    *f = (nb_spec_facts){.draws = draws(r, registry, choice), .first = -1};
+    NB_TRY(r->ctx, choose(registry, spec, &choice, r->ctx));
+    *f = (nb_spec_facts){.choice = choice, .draws = draws(r, registry, choice), .first = -1};
     f->apart = nb_is_of_runs(r, kind) && !nb_text_among(spec, r->shared);
     if (kind != r->problem) return NB_OK;
     const char *label = nb_given_label_of(r->labels, &nb_problems, spec);
@@ -175,16 +175,15 @@ static bool reads_files(const nb_choice *c)
 
 /* inputs <- by spec of the problem that reads files, how it reads them, in what others of the run read them otherwise:
  * "max_n = 12, permute = true"; NULL of other problems. */
-static nb_status name_inputs(const nb_relation *r, const nb_texts *specs, const char **inputs)
+static nb_status name_inputs(const nb_names *names, const char **inputs)
 {
+    const nb_relation *r = names->relation;
+    const nb_texts *specs = &r->specs[r->problem];
     const nb_component *reader = NULL;
-    nb_choice *choices;
     const char **texts;
-    NB_NEED(choices, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *choices));
     NB_NEED(texts, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *texts));
     for (int i = 0; i < specs->count; i++) {
-        const nb_choice *c;
-        NB_TRY(r->ctx, choose(&nb_problems, specs->items[i], &choices[i], &c, r->ctx));
+        const nb_choice *c = nb_fact_of(names, r->problem, i)->choice;
         if (!c || !reads_files(c) || (reader && c->component != reader)) continue;
         reader = c->component;
         inputs[i] = "";
@@ -194,7 +193,8 @@ static nb_status name_inputs(const nb_relation *r, const nb_texts *specs, const 
         bool differ = false;
         for (int i = 0; i < specs->count && is_of_reading(o); i++) {
             if (!inputs[i]) continue;
-            NB_TRY(r->ctx, nb_option_text(choices[i].options, o, 0, &texts[i], r->ctx));
+            const nb_choice *c = nb_fact_of(names, r->problem, i)->choice;
+            NB_TRY(r->ctx, nb_option_text(c->options, o, 0, &texts[i], r->ctx));
             differ = differ || (any && strcmp(any, texts[i]) != 0);
             any = texts[i];
         }
@@ -213,9 +213,7 @@ static nb_status add_component(const nb_names *names, sqlite3_stmt *s, sqlite3_s
     const nb_spec_facts *f = nb_fact_of(names, kind, id);
     const nb_registry *registry = registry_of(r, kind);
     const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
-    nb_choice room;
-    const nb_choice *choice;
-    NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
+    const nb_choice *choice = f->choice;
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
     unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
              core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
@@ -254,7 +252,7 @@ nb_status nb_names_make(const nb_names *names)
         const char **labels, **inputs;
         NB_NEED(labels, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *labels));
         NB_NEED(inputs, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *inputs));
-        if (kind == r->problem) NB_TRY(r->ctx, name_inputs(r, specs, inputs));
+        if (kind == r->problem) NB_TRY(r->ctx, name_inputs(names, inputs));
         for (int i = 0; i < specs->count; i++) labels[i] = specs->items[i];
         if (registry) NB_TRY(r->ctx, nb_labels_apart(registry, r->labels, specs->count, specs->items, labels, r->ctx));
         for (int i = 0; i < specs->count; i++)

@@ -6,7 +6,8 @@
 
 #include "rows/relation.h"
 
-typedef struct { /* what is known of a spec */
+typedef struct {             /* what is known of a spec */
+    const nb_choice *choice; /* NULL where the component is not in this program */
     bool draws;
     bool apart;          /* of a run: its sources do not share their draws */
     const char *stratum; /* of a problem, that of drawn data; NULL: their model is it */

@@ -13,7 +13,7 @@
 typedef struct {
     nb_relation *relation;
     nb_pair_question *q;
-    const char *setting, *scope, *same; /* what rows agree in, as a text in SQL */
+    const char *scope, *pooled; /* what rows of a setting agree in: a text in SQL, and the value of what is pooled */
     nb_ctx *ctx;
 } maker;
 
@@ -49,8 +49,8 @@ static nb_status find_keys(maker *m)
     int count = 0, key_count = 0, all = nb_column_count(columns) + 3;
     NB_NEED(q->setting, nb_alloc(m->ctx, (size_t)all, sizeof *q->setting));
     NB_NEED(q->keys, nb_alloc(m->ctx, (size_t)all, sizeof *q->keys));
-    m->setting = m->scope = "";
-    m->same = "quote(head_id)";
+    m->scope = "";
+    m->pooled = "0";
     for (const nb_column *c = columns; c->name; c++) {
         const char *key;
         if (!nb_is_of_method(c) || c == q->by) continue;
@@ -58,18 +58,17 @@ static nb_status find_keys(maker *m)
         if (nb_text_among(c->name, q->confounded)) continue;
         q->setting[count++] = c->name;
         NB_TRY(m->ctx, nb_key_sql(c, &key, m->ctx));
-        NB_TRY(m->ctx, add_key(&m->same, key, m->ctx));
-        NB_TRY(m->ctx, add_key(&m->setting, key, m->ctx));
-        if (c != q->pool) NB_TRY(m->ctx, add_key(&m->scope, key, m->ctx));
+        if (c == q->pool)
+            m->pooled = key;
+        else
+            NB_TRY(m->ctx, add_key(&m->scope, key, m->ctx));
     }
     NB_TRY(m->ctx,
            nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", &several, m->ctx));
     if (several.count > 0) {
         q->setting[count++] = NB_INPUT;
-        NB_TRY(m->ctx, add_key(&m->setting, NB_INPUT_SQL("asked"), m->ctx));
         NB_TRY(m->ctx, add_key(&m->scope, NB_INPUT_SQL("asked"), m->ctx));
     }
-    if (!*m->setting) m->setting = "''";
     if (!*m->scope) m->scope = "''";
     return NB_OK;
 }
@@ -134,9 +133,9 @@ static nb_status views_sql(const maker *m, const char **sql)
             "DROP VIEW IF EXISTS temp.question_line; DROP VIEW IF EXISTS temp.question_row; "
             "CREATE TEMP VIEW question_line AS %s; "
             "CREATE TEMP VIEW question_row AS SELECT id, line_id, trial, status, stratum_id, source_id, "
-            "head_id, draws, build, %s AS value, %s AS setting, %s AS scope, %s AS same, %s AS x, %s AS noise, %s AS "
-            "se, %s AS seen, coalesce(%s, 0) AS exact, coalesce(%s, 0) AS disturbed FROM %s",
-            lines, value, m->setting, m->scope, m->same, metric->name, metric->noise ? metric->noise : "NULL",
+            "head_id, draws, build, %s AS value, %s AS scope, %s AS pooled, %s AS x, %s AS noise, %s AS se, %s AS seen, "
+            "coalesce(%s, 0) AS exact, coalesce(%s, 0) AS disturbed FROM %s",
+            lines, value, m->scope, m->pooled, metric->name, metric->noise ? metric->noise : "NULL",
             metric->se ? metric->se : "NULL", seen, metric->exact ? metric->exact : "0", disturbed, rows));
     return NB_OK;
 }

@@ -33,11 +33,12 @@ DELETE FROM side WHERE question = :question;
 INSERT INTO agreed
 WITH line AS MATERIALIZED (SELECT * FROM question_line),
 numbered AS (
-    SELECT line.line_id, line.build, line.id, line.number, line.alone, value,
-           min(line.number) OVER (PARTITION BY setting) AS setting, min(line.number) OVER (PARTITION BY scope) AS scope,
-           min(line.number) OVER (PARTITION BY same, line.build) AS same
+    SELECT line.line_id, line.build, line.id, line.number, line.alone, value, head_id,
+           min(line.number) OVER (PARTITION BY scope, pooled) AS setting,
+           min(line.number) OVER (PARTITION BY scope) AS scope
     FROM line CROSS JOIN question_row AS r ON r.id = line.id)
-SELECT :question, line_id, build, id, number, value, setting, scope, same, alone FROM numbered;
+SELECT :question, line_id, build, id, number, value, setting, scope,
+       min(number) OVER (PARTITION BY setting, head_id, build), alone FROM numbered;
 
 INSERT INTO side
 SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, head_id, g.alone, draws,

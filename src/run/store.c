@@ -272,9 +272,10 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
         NB_TRY(ctx, nb_store_execute(store, sql, "creating the tables", ctx));
     }
     NB_TRY(ctx, check_version(store, ctx));
-    /* KiB: to write, the pages of a plan of 80,000 rows; to read, which goes through the file, little */
+    /* KiB: to write, the pages of a plan of 80,000 rows; to read, which goes through the file, little. What is made of
+     * rows may be larger than memory: whoever reads has it in a file. */
     const char *cache = writable ? "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536"
-                                 : "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2048";
+                                 : "PRAGMA temp_store = FILE; PRAGMA cache_size = -2048";
     NB_TRY(ctx, nb_store_execute(store, cache, "opening it", ctx));
     NB_TRY(ctx, check_whole(store, ctx));
     NB_TRY(ctx, find_study(store, study, ctx));

@@ -137,24 +137,40 @@ static nb_status add_beside(const printer *p)
     return NB_OK;
 }
 
+enum { VARIES, IS_INTEGER, LABEL, FACTS }; /* whether it varies, whether it is an integer, and its greatest label */
+
+/* Finds the facts of each setting, in one row. */
+static nb_status find_settings(const printer *p, nb_grid *facts)
+{
+    nb_string sql = NB_NO_TEXT;
+    NB_TRY(p->ctx, nb_append(&sql, p->ctx, "SELECT"));
+    for (int i = 0; p->contrasts->setting_columns[i]; i++)
+        NB_TRY(p->ctx, nb_append(&sql, p->ctx,
+                                 " count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', coalesce(max(l%d) || "
+                                 "'', ''),",
+                                 i, i, i));
+    NB_TRY(p->ctx, nb_append(&sql, p->ctx, " NULL FROM compared"));
+    return nb_relation_ask(p->relation, sql.text, facts, p->ctx);
+}
+
+static bool is_of_compared(const printer *p, const char *name)
+{
+    sqlite3 *db = p->relation->store->db;
+    return sqlite3_table_column_metadata(db, "temp", "compared", name, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
 /* One more setting in the pieces. In a table its name has a word before it where a column of the comparison has the
  * same one. */
-static nb_status name_setting(printer *p, int place)
+static nb_status name_setting(printer *p, int place, const nb_grid *facts)
 {
-    const char *name = p->contrasts->setting_columns[place], *head = name, *sql, *piece;
-    nb_grid a;
-    NB_NEED(sql,
-            nb_format(p->ctx,
-                      "SELECT count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', EXISTS (SELECT 1 FROM "
-                      "pragma_table_info('compared') WHERE name = '%s'), coalesce(max(l%d) || '', '') FROM compared",
-                      place, place, name, place));
-    NB_TRY(p->ctx, nb_relation_ask(p->relation, sql, &a, p->ctx));
-    bool varies = nb_grid_at(&a, 0, 0)->integer, integer = nb_grid_at(&a, 0, 1)->integer;
-    if (nb_grid_at(&a, 0, 2)->integer) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
+    const char *name = p->contrasts->setting_columns[place], *head = name, *piece;
+    const nb_cell *fact = nb_grid_at(facts, 0, FACTS * place);
+    bool varies = fact[VARIES].integer, integer = fact[IS_INTEGER].integer;
+    if (is_of_compared(p, name)) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
     NB_NEED(piece, nb_format(p->ctx, "'%s ' || l%d || ', ' || ", name, place));
     NB_TRY(p->ctx, nb_append(&p->values, p->ctx, " s%d AS \"%s\",", place, head));
     if (!varies) {
-        bool told = p->view.full || !nb_study_defaults(p->relation->study, name, nb_grid_at(&a, 0, 3)->text);
+        bool told = p->view.full || !nb_study_defaults(p->relation->study, name, fact[LABEL].text);
         if (told) NB_TRY(p->ctx, nb_append(&p->constant, p->ctx, "%s", piece));
         return NB_OK;
     }
@@ -274,12 +290,14 @@ static nb_status word(const printer *p, const char **sql)
 /* Finds *sql: compare.sql in the words of the comparison, from which the tables are made. */
 static nb_status prepare(printer *p, const char **sql)
 {
+    nb_grid facts;
     p->values = p->labels = p->formats = p->name = p->band = p->constant = (nb_string)NB_NO_TEXT;
     p->along = "";
     p->along_cell = "0";
     NB_TRY(p->ctx, add_lines(p));
     NB_TRY(p->ctx, add_beside(p));
-    for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
+    NB_TRY(p->ctx, find_settings(p, &facts));
+    for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i, &facts));
     if (!nb_text_among(NB_INPUT, p->contrasts->setting_columns))
         NB_TRY(p->ctx, nb_append(&p->values, p->ctx, " NULL AS " NB_INPUT ","));
     NB_NEED(*sql,
