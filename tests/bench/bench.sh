@@ -17,7 +17,8 @@
 #           of a function of a Python session
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
 #   python  what a call from Python takes beyond the pass itself
-#   rows  what rows cost beside their measurement: 10,000 small heads; stores of up to a million rows (2 GB in TMPDIR)
+#   rows  what rows cost beside their measurement: 10,000 small heads; commands on 100 rows; stores of up to a million
+#           rows (2 GB in TMPDIR)
 #   gpu     attentions of nysbench.torch beside PyTorch's exact ones, seven minutes of a GPU (GPU_PYTHON: a Python with
 #           torch; BUNDLE: what vit_torch.py bundle wrote, where fetch.sh has not run); only where it is named
 # From the repository's root:
