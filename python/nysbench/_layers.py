@@ -37,7 +37,7 @@ from ._functions import WITHOUT_MASK, Mistake, attend_arrays, exception_of, with
 from ._heads import LARGEST_TRIAL
 from ._identity import likeness
 from ._library import library, text
-from ._program import Loop, bridged, command, key_of, make_folder, program
+from ._program import CALLER, Loop, bridged, command, key_of, make_folder, program
 
 # Opened attentions that `attention` keeps in each thread: no more than so many, and none that holds more memory.
 KEPT, KEPT_BYTES = 8, 2**26
@@ -435,8 +435,9 @@ class InProgram:
         """Where nysbench has started this process, relative paths in the spec are those of the folder of that call."""
         self.folder, stack = make_folder("session"), contextlib.ExitStack()
         self.loop = Loop({one.key: one for one in self.served}, os.path.join(self.folder, "socket"), stack)
-        environment = {**os.environ, **bridged(self.folder), "NYSBENCH_SESSION": self.loop.address
-                       } if self.served else None
+        environment = {**os.environ, **CALLER}
+        if self.served:
+            environment.update({**bridged(self.folder), "NYSBENCH_SESSION": self.loop.address})
         with open(os.path.join(self.folder, "stderr"), "wb") as said:
             self.process = subprocess.Popen([program(), "attend", *self.words], stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=said, start_new_session=True,

@@ -12,16 +12,41 @@ void nb_spell_as(const nb_spelling *asked)
     spelling = asked;
 }
 
+/* Returns the keyword of an option: by_model for by-model. */
+static const char *keyword_of(nb_ctx *ctx, const char *option)
+{
+    char *keyword = nb_strdup(ctx, option);
+    if (!keyword) return option;
+    for (char *at = keyword; *at; at++)
+        if (*at == '-') *at = '_';
+    return keyword;
+}
+
+bool nb_spells_keywords(void)
+{
+    return spelling == &keywords;
+}
+
+const char *nb_spell_option(nb_ctx *ctx, const char *option, const char *value)
+{
+    const char *name = nb_spells_keywords() ? keyword_of(ctx, option) : option;
+    const char *text = value ? nb_format(ctx, "%s%s%s%s", spelling->before, name, spelling->between, value)
+                             : nb_format(ctx, "%s%s", spelling->before, name);
+    return text ? text : name;
+}
+
 const char *nb_field(nb_ctx *ctx, const char *field, const char *value)
 {
-    const char *name = spelling->name ? spelling->name(field) : field, *text;
-    if (!value)
-        text = nb_format(ctx, "%s%s", spelling->before, name);
-    else if (strcmp(value, NB_IS_SET) == 0)
-        text = nb_format(ctx, "%s%s%s", spelling->before, name, spelling->set);
-    else
-        text = nb_format(ctx, "%s%s%s%s", spelling->before, name, spelling->between, value);
+    const char *name = spelling->name ? spelling->name(field) : field;
+    if (!value || strcmp(value, NB_IS_SET) != 0) return nb_spell_option(ctx, name, value);
+    const char *text = nb_format(ctx, "%s%s%s", spelling->before, name, spelling->set);
     return text ? text : name;
+}
+
+const char *nb_spell_quoted(nb_ctx *ctx, const char *option, const char *value)
+{
+    const char *quoted = nb_format(ctx, "'%s'", value);
+    return nb_spell_option(ctx, option, quoted ? quoted : value);
 }
 
 const char *nb_key(nb_ctx *ctx, const char *key)

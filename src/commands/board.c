@@ -37,7 +37,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     bool aside = strcmp(path, "-") == 0;
     NB_REQUIRE(ctx, aside || nb_text_ends(path, ".html"), NB_EINVAL,
                "board: --output %s: expected a name that ends with .html, or -", path);
-    if (!aside) NB_TRY(ctx, nb_check_output(line->command, path, ctx));
+    if (!aside) NB_TRY(ctx, nb_check_output(line->command, "output", path, ctx));
     NB_TRY(ctx, make(list, line->arguments, &board, ctx));
     line->stage = NB_WORKS;
     if (aside) return nb_board_print(stdout, &board, ctx);

@@ -4,6 +4,7 @@
 
 #include "base/builder.h"
 #include "components/plugin.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -89,14 +90,15 @@ nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ct
     return nb_relation_keep(relation, sql, ctx);
 }
 
-nb_status nb_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
+nb_status nb_check_output(const nb_command *c, const char *option, const char *path, nb_ctx *ctx)
 {
     const char *folder;
     struct stat info;
-    NB_REQUIRE(ctx, *path, NB_EINVAL, "%s: -o is empty: expected the name of a file, or -", c->name);
+    NB_REQUIRE(ctx, *path, NB_EINVAL, "%s: %s is empty: expected the name of a file, or -", c->name,
+               nb_field(ctx, option, NULL));
     NB_TRY(ctx, nb_folder_of(path, &folder, ctx));
-    NB_REQUIRE(ctx, stat(folder, &info) == 0 && S_ISDIR(info.st_mode), NB_EINVAL, "%s: -o %s: there is no folder %s%s",
-               c->name, path, folder, nb_path_hint(folder));
+    NB_REQUIRE(ctx, stat(folder, &info) == 0 && S_ISDIR(info.st_mode), NB_EINVAL, "%s: %s: there is no folder %s%s",
+               c->name, nb_field(ctx, option, path), folder, nb_path_hint(folder));
     return NB_OK;
 }
 
@@ -123,7 +125,7 @@ int nb_run_command(const nb_command *c, int argc, const char **argv, nb_ctx *ctx
     nb_status status = c->run(&line, ctx);
     if (status == NB_OK || line.ended) return line.exit;
     nb_print_failure(ctx);
-    if (line.show_usage)
+    if (line.show_usage && !nb_spells_keywords())
         fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
                 c->arguments, c->name);
     if (nb_error_status(ctx) == NB_EHOST) return NB_EXIT_FAILED; /* no mistake in the call */
@@ -139,7 +141,11 @@ static nb_status bad_option(nb_command_line *line, poptContext context, int code
                             nb_ctx *ctx)
 {
     const char *given = poptBadOption(context, POPT_BADOPTION_NOALIAS), *names[32] = {NULL}, *hint = "";
-    for (int i = 0; options[i].longName && i < 31; i++) NB_NEED(names[i], nb_format(ctx, "--%s", options[i].longName));
+    if (nb_spells_keywords())
+        NB_NEED(given,
+                nb_format(ctx, "%.*s", (int)strcspn(given + strspn(given, "-"), "="), given + strspn(given, "-")));
+    for (int i = 0; options[i].longName && i < 31; i++)
+        NB_NEED(names[i], nb_strdup(ctx, nb_spell_option(ctx, options[i].longName, NULL)));
     if (code == POPT_ERROR_BADOPT) NB_NEED(hint, nb_hint(given, names, ctx));
     line->show_usage = true;
     NB_FAIL(ctx, NB_EINVAL, "%s: %s: %s%s", line->command->name, given, poptStrerror(code), hint);
@@ -190,23 +196,24 @@ static nb_status read_word(const nb_command_line *line, const char *name, nb_wor
     word->value = nb_text_index(word->text, word->words);
     if (word->value >= 0) return NB_OK;
     for (int i = 0; word->words[i]; i++) NB_TRY(ctx, nb_append_item(&allowed, ", ", ctx, "%s", word->words[i]));
-    NB_FAIL(ctx, NB_EINVAL, "%s: --%s %s is unknown; allowed: %s", line->command->name, name, word->text, allowed.text);
+    NB_FAIL(ctx, NB_EINVAL, "%s: %s is unknown; allowed: %s", line->command->name,
+            nb_spell_option(ctx, name, word->text), allowed.text);
 }
 
 static nb_status read_whole(nb_command_line *line, const char *name, nb_whole_value *number, nb_ctx *ctx)
 {
     if (nb_parse_integer(number->text, number->min, number->max, &number->value)) return NB_OK;
     line->show_usage = true;
-    NB_FAIL(ctx, NB_EINVAL, "%s: --%s '%s': expected a whole number from %lld to %lld", line->command->name, name,
-            number->text, number->min, number->max);
+    NB_FAIL(ctx, NB_EINVAL, "%s: %s: expected a whole number from %lld to %lld", line->command->name,
+            nb_spell_quoted(ctx, name, number->text), number->min, number->max);
 }
 
 nb_status nb_command_real(nb_command_line *line, const char *name, nb_real_value *number, nb_ctx *ctx)
 {
     if (!number->text || nb_parse_real(number->text, number->min, number->max, &number->value)) return NB_OK;
     line->show_usage = true;
-    NB_FAIL(ctx, NB_EINVAL, "%s: --%s '%s': expected a number from %g to %g", line->command->name, name, number->text,
-            number->min, number->max);
+    NB_FAIL(ctx, NB_EINVAL, "%s: %s: expected a number from %g to %g", line->command->name,
+            nb_spell_quoted(ctx, name, number->text), number->min, number->max);
 }
 
 /* Reads a value that is more than a text, as the table says. */
@@ -220,7 +227,7 @@ static nb_status read_value(nb_command_line *line, const struct poptOption *o, n
         NB_TRY(ctx, nb_command_real(line, o->longName, o->arg, ctx));
         nb_ctx_set_patience(ctx, fmax(((nb_real_value *)o->arg)->value, 1));
         return NB_OK;
-    case NB_TAKES_OUTPUT: return nb_check_output(line->command, *(char **)o->arg, ctx);
+    case NB_TAKES_OUTPUT: return nb_check_output(line->command, o->longName, *(char **)o->arg, ctx);
     default: return NB_OK;
     }
 }

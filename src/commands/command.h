@@ -166,8 +166,8 @@ nb_status nb_check_run(const char *folder, nb_ctx *ctx);
 nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx);
 /* Keeps only the rows that meet the conditions of NB_WHERE_OPTION; NULL: none are given. */
 nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx);
-/* NB_EINVAL unless the folder of the file of an option -o exists. */
-nb_status nb_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
+/* NB_EINVAL unless the folder of the file of that option exists. */
+nb_status nb_check_output(const nb_command *command, const char *option, const char *path, nb_ctx *ctx);
 
 /* Printing in the format of --format. */
 

@@ -2,6 +2,7 @@
 /* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. */
 #include "commands/command.h"
 
+#include "base/fields.h"
 #include "components/study.h"
 #include "show/compare_print.h"
 #include "rows/columns.h"
@@ -50,22 +51,24 @@ static nb_status check_columns(const nb_column *columns, const nb_contrast_terms
     const nb_column *metric = terms->metric ? nb_column_find(columns, terms->metric) : NULL;
     const char *hint = "";
     if (!by || !by->identity) NB_TRY(ctx, hint_column(columns, terms->by, HINT_METHOD, &hint, ctx));
-    NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is not a column that tells rows apart%s",
-               terms->by, hint);
+    NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: %s is not a column that tells rows apart%s",
+               nb_spell_option(ctx, "by", terms->by), hint);
     if (terms->metric && (!metric || metric->type != NB_COLUMN_REAL)) {
         NB_TRY(ctx, hint_column(columns, terms->metric, HINT_MEASURED, &hint, ctx));
-        NB_FAIL(ctx, NB_EINVAL, "compare: --metric %s is not a measured column%s", terms->metric, hint);
+        NB_FAIL(ctx, NB_EINVAL, "compare: %s is not a measured column%s", nb_spell_option(ctx, "metric", terms->metric),
+                hint);
     }
     for (const char *const *c = terms->confounded; c && *c; c++) {
         const nb_column *column = nb_column_find(columns, *c);
         bool known = strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0 || (column && column->identity);
         if (!known) NB_TRY(ctx, hint_column(columns, *c, HINT_IDENTITY, &hint, ctx));
-        NB_REQUIRE(ctx, known, NB_EINVAL, "compare: --confounded %s is unknown%s; also allowed: %s, %s", *c, hint,
-                   NB_ROWS_SEEN, NB_BUILD);
+        NB_REQUIRE(ctx, known, NB_EINVAL, "compare: %s is unknown%s; also allowed: %s, %s",
+                   nb_spell_option(ctx, "confounded", *c), hint, NB_ROWS_SEEN, NB_BUILD);
     }
     const nb_column *pool = terms->pool ? nb_column_find(columns, terms->pool) : NULL;
     NB_REQUIRE(ctx, !terms->pool || (pool && pool->identity && pool != by), NB_EINVAL,
-               "compare: --pool %s: expected a column that tells rows apart, other than that of --by", terms->pool);
+               "compare: %s: expected a column that tells rows apart, other than that of %s",
+               nb_spell_option(ctx, "pool", terms->pool), nb_spell_option(ctx, "by", NULL));
     return NB_OK;
 }
 
@@ -84,8 +87,10 @@ static nb_status check_several(const nb_relation *relation, const given *g, cons
 {
     nb_grid values;
     NB_TRY(ctx, nb_relation_values(relation, by, NULL, &values, ctx));
-    NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
-               by, g->where ? "; --where must leave the baseline as well, as strategy=[A, B] does" : "");
+    NB_REQUIRE(ctx, values.count > 1, NB_EINVAL,
+               "compare: the rows have only one %s: there is nothing to compare%s%s%s", by, g->where ? "; " : "",
+               g->where ? nb_spell_option(ctx, "where", NULL) : "",
+               g->where ? " must leave the baseline as well, as strategy=[A, B] does" : "");
     return NB_OK;
 }
 
@@ -118,8 +123,8 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
     NB_REQUIRE(ctx, seed.count > 0, NB_EIO, "%s: the run has no rows", folder);
     terms->contrast.by = g->by ? g->by : usual_column(study);
-    NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: --by is missing: the study %s has no usual one",
-               study->component.name);
+    NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: %s is missing: the study %s has no usual one",
+               nb_spell_option(ctx, "by", NULL), study->component.name);
     const nb_column *metric = nb_study_metric(study);
     NB_REQUIRE(ctx, metric || terms->contrast.metric, NB_EINVAL, "compare: the study %s measures no number",
                study->component.name);
@@ -145,7 +150,10 @@ static nb_status read_terms(nb_command_line *line, const given *g, nb_compare_te
     terms->confidence = g->confidence.value;
     terms->resamples = g->full || !nb_format_is_page(g->format) ? (int)g->resamples.value : 0;
     const char *pool = terms->contrast.pool;
-    terms->by_hand = g->where && pool ? "--where and --pool" : g->where ? "--where" : pool ? "--pool" : NULL;
+    if (g->where || pool)
+        NB_NEED(terms->by_hand,
+                nb_format(ctx, "%s%s%s", g->where ? nb_spell_option(ctx, "where", NULL) : "",
+                          g->where && pool ? " and " : "", pool ? nb_spell_option(ctx, "pool", NULL) : ""));
     terms->margin = difference ? margin.value : log(margin.value);
     return NB_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/builder.h"
 #include "base/digest.h"
+#include "base/fields.h"
 #include "base/machine.h"
 #include "base/numbers.h"
 #include "base/text.h"
@@ -154,15 +155,15 @@ nb_status nb_worker_read(const nb_command *command, const nb_worker_choices *cho
 {
     double most = INFINITY;
     int cpus = nb_usable_cpus();
-    const char *limit = chosen->timeout.text ? "--timeout" : chosen->memory ? "--memory" : NULL;
+    const char *limit = chosen->timeout.text ? "timeout" : chosen->memory ? "memory" : NULL;
     *workers = (nb_workers){.blas_threads = (int)chosen->blas_threads.value, .timeout_s = chosen->timeout.value};
     workers->jobs = chosen->jobs.text           ? (int)chosen->jobs.value
                     : workers->blas_threads > 1 ? 1
                     : cpus < NB_MOST_JOBS       ? cpus
                                                 : NB_MOST_JOBS;
     NB_TRY(ctx, read_memory(command, chosen->memory, &most, ctx));
-    NB_REQUIRE(ctx, workers->jobs > 0 || !limit, NB_EINVAL, "%s: %s: needs a worker, and with --jobs 0 there is none",
-               command->name, limit);
+    NB_REQUIRE(ctx, workers->jobs > 0 || !limit, NB_EINVAL, "%s: %s: needs a worker, and with %s there is none",
+               command->name, nb_spell_option(ctx, limit, NULL), nb_spell_option(ctx, "jobs", "0"));
     if (workers->jobs > 0) workers->memory = fmin(most, nb_available_memory());
     if (isinf(workers->memory)) workers->memory = 0;
     return NB_OK;

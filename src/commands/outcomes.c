@@ -3,6 +3,7 @@
  * failures for one reason are one line, and three rows to look at. */
 #include "commands/experiment.h"
 
+#include "base/fields.h"
 #include "base/words.h"
 #include "rows/made_tables.h"
 #include "run/match.h"
@@ -124,7 +125,8 @@ static nb_status print_failures(const outcomes *o, const char *path, nb_ctx *ctx
     NB_TRY(ctx, print_groups(stderr, o, "nysbench: ", GROUPS, EACH, ctx));
     if (others > 0) fprintf(stderr, "nysbench: and for %d more reason%s\n", others, others == 1 ? "" : "s");
     if (more) fprintf(stderr, "nysbench: %s has them all\n", path);
-    fprintf(stderr, "nysbench: the next run leaves these rows alone, unless it has --retry failed\n");
+    fprintf(stderr, "nysbench: the next run leaves these rows alone, unless it has %s\n",
+            nb_spell_option(ctx, "retry", "failed"));
     return NB_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "commands/command.h"
 
 #include "base/builder.h"
+#include "base/fields.h"
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/text.h"
@@ -160,10 +161,13 @@ static nb_status read_view(const choices *c, const nb_figure *figure, nb_landmar
     *view = (nb_landmark_view){
         .m = (int)c->m.value, .trial = (int)c->trial.value, .head = (int)c->head.value, .queries = c->side.value == 1};
     NB_REQUIRE(ctx, c->landmarks || !(c->trial.text || c->head.text || c->side.text), NB_EINVAL,
-               "plot: --trial, --head and --side are for --landmarks");
+               "plot: %s, %s and %s are for %s", nb_spell_option(ctx, "trial", NULL),
+               nb_spell_option(ctx, "head", NULL), nb_spell_option(ctx, "side", NULL),
+               nb_spell_option(ctx, "landmarks", NULL));
     if (c->landmarks || !c->m.text || (figure && figure->of_one_m)) return NB_OK;
     NB_NEED(names, names_of_one_m(ctx));
-    NB_FAIL(ctx, NB_EINVAL, "plot: --m is for --landmarks and the kinds %s", names);
+    NB_FAIL(ctx, NB_EINVAL, "plot: %s is for %s and the kinds %s", nb_spell_option(ctx, "m", NULL),
+            nb_spell_option(ctx, "landmarks", NULL), names);
 }
 
 /* A width of paper, in points; false where the text is none. */
@@ -205,13 +209,15 @@ static nb_status read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
     style->paper = c->style.value == 1;
     style->dots = c->dots.text ? c->dots.value == 0 : !style->paper;
     NB_REQUIRE(ctx, !c->width || style->paper, NB_EINVAL,
-               "plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
+               "plot: %s is for %s; on a screen, figures are as wide as their panels take",
+               nb_spell_option(ctx, "width", NULL), nb_spell_option(ctx, "style", "paper"));
     NB_REQUIRE(ctx, !style->paper || read_width(c->width ? c->width : "column", &style->width), NB_EINVAL,
-               "plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt", c->width);
+               "plot: %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt",
+               nb_spell_option(ctx, "width", c->width));
     if (style->paper) style->formats = "pdf svg";
     if (c->format) style->formats = read_formats(c->format, ctx);
-    NB_REQUIRE(ctx, style->formats, NB_EINVAL,
-               "plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
+    NB_REQUIRE(ctx, style->formats, NB_EINVAL, "plot: %s: expected svg, png or pdf, or several separated by commas",
+               nb_spell_option(ctx, "format", c->format));
     return NB_OK;
 }
 
@@ -292,9 +298,11 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     NB_TRY(ctx, read_view(&chosen, figure, &view, ctx));
     view.programs = line->programs;
     NB_TRY(ctx, read_style(&chosen, &style, ctx));
-    NB_REQUIRE(ctx, !chosen.landmarks || !figure, NB_EINVAL, "plot: --landmarks takes no kind");
-    NB_REQUIRE(ctx, !chosen.landmarks || !where[0], NB_EINVAL,
-               "plot: --where, --strategies and --cores are not for --landmarks");
+    NB_REQUIRE(ctx, !chosen.landmarks || !figure, NB_EINVAL, "plot: %s takes no kind",
+               nb_spell_option(ctx, "landmarks", NULL));
+    NB_REQUIRE(ctx, !chosen.landmarks || !where[0], NB_EINVAL, "plot: %s, %s and %s are not for %s",
+               nb_spell_option(ctx, "where", NULL), nb_spell_option(ctx, "strategies", NULL),
+               nb_spell_option(ctx, "cores", NULL), nb_spell_option(ctx, "landmarks", NULL));
     NB_TRY(ctx, nb_check_run(folder, ctx));
     line->stage = where[0] ? NB_ASKS : NB_WORKS;
     bool draw = nb_gnuplot_version(&version, ctx);

@@ -24,8 +24,8 @@ nb_status nb_start_statuses(const nb_start_choices *choices, const char *const *
         NB_NEED(rest, nb_strdup(ctx, choices->retry[i]));
         while ((word = strsep(&rest, ","))) {
             NB_REQUIRE(ctx, nb_text_among(word, nb_retry_statuses), NB_EINVAL,
-                       "--retry '%s': expected failed, timeout, crashed or diverged, or several separated by commas",
-                       word);
+                       "%s: expected failed, timeout, crashed or diverged, or several separated by commas",
+                       nb_spell_quoted(ctx, "retry", word));
             NB_GROW(ctx, list, count, room);
             list[count++] = word;
         }

@@ -58,8 +58,8 @@ nb_status nb_head_request_finish(nb_head_request *asked, nb_ctx *ctx)
 /* Returns the option that fills in a field of a request. */
 static const char *option_of(const char *field)
 {
-    static const char *const options[][2] = {
-        {"by_model", "by-model"}, {"cores", "core"}, {"file", "head"}, {"folder", "out"}, {"plugins", "plugin"}};
+    static const char *const options[][2] = {{"by_model", "by-model"}, {"cores", "core"},  {"file", "head"},
+                                             {"folder", "out"},        {"path", "output"}, {"plugins", "plugin"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(field, options[i][0]) == 0) return options[i][1];
     return field;

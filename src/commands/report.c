@@ -2,6 +2,7 @@
 /* report.c - nysbench report RUN...: a page to send to somebody, and the same as Markdown. */
 #include "commands/command.h"
 
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "show/report.h"
@@ -22,12 +23,12 @@ static nb_status find_output(const nb_command *command, const char *given, const
     const char *ending = endings[wanted == MARKDOWN ? MARKDOWN : HTML];
     *output = given;
     NB_REQUIRE(ctx, given || !runs[1], NB_EINVAL,
-               "report: -o is missing: a report of several runs has no folder of its own");
+               "report: %s is missing: a report of several runs has no folder of its own", nb_field(ctx, "path", NULL));
     if (!given) return nb_run_path(runs[0], wanted == MARKDOWN ? "report.md" : "report.html", output, ctx);
     if (strcmp(given, "-") == 0) return NB_OK;
-    NB_REQUIRE(ctx, nb_text_ends(given, ending), NB_EINVAL,
-               "report: --output %s: expected a name that ends with %s, or -", given, ending);
-    return nb_check_output(command, given, ctx);
+    NB_REQUIRE(ctx, nb_text_ends(given, ending), NB_EINVAL, "report: %s: expected a name that ends with %s, or -",
+               nb_field(ctx, "path", given), ending);
+    return nb_check_output(command, "path", given, ctx);
 }
 
 static nb_status write_one(const nb_report *report, kind as, const char *path, nb_ctx *ctx)

@@ -3,6 +3,7 @@
 #include "commands/command.h"
 
 #include "base/clock.h"
+#include "base/fields.h"
 #include "base/gnuplot.h"
 #include "base/guard.h"
 #include "base/words.h"
@@ -211,8 +212,9 @@ static nb_status predict(nb_start *start, const choices *chosen, nb_machine_spee
         nb_print_warning("only %d of %d workers start: more would not fit into %.1f MiB of memory", start->workers.jobs,
                          asked, start->workers.memory / 0x1p20);
     if (alone && chosen->workers.jobs.text)
-        nb_print_warning("--jobs %s: the %s study measures times, which others disturb: one worker starts",
-                         chosen->workers.jobs.text, start->e->config.study->component.name);
+        nb_print_warning("%s: the %s study measures times, which others disturb: one worker starts",
+                         nb_spell_option(ctx, "jobs", chosen->workers.jobs.text),
+                         start->e->config.study->component.name);
     NB_TRY(ctx, nb_preview_check(start->line->command, &preview, chosen->max_hours.value, ctx));
     if (!chosen->quiet && preview.times.unit_count > 0) nb_preview_print(stderr, "nysbench: ", &preview);
     return NB_OK;
@@ -261,16 +263,16 @@ static nb_status run_and_report(const nb_start *start, const choices *chosen, nb
 }
 
 /* Warnings before the rows are measured. */
-static void warn(const nb_start *start, bool gnuplot)
+static void warn(const nb_start *start, bool gnuplot, nb_ctx *ctx)
 {
     if (!gnuplot) nb_warn_without_gnuplot(start->e->folder);
     if (start->workers.blas_threads > 1)
         nb_print_warning("with %d BLAS threads, results may differ in their last bits from those with one",
                          start->workers.blas_threads);
     if (start->workers.jobs == 0 && *nb_plugins_loaded())
-        nb_print_warning(
-            "with --jobs 0 plug-ins run in this process: one that crashes or hangs ends the run, and what it "
-            "changes may change other rows");
+        nb_print_warning("with %s plug-ins run in this process: one that crashes or hangs ends the run, and what it "
+                         "changes may change other rows",
+                         nb_spell_option(ctx, "jobs", "0"));
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
@@ -292,7 +294,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                start.workers.blas_threads, *nb_plugins_loaded());
     if (e.only_plan) return dry_run(&start, &chosen, ctx);
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
-    warn(&start, gnuplot);
+    warn(&start, gnuplot, ctx);
     NB_TRY(ctx, predict(&start, &chosen, &machine, ctx));
     if (e.apart && !chosen.quiet)
         fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);

@@ -61,7 +61,8 @@ def fields():
     """(file, line, name) of each field that a message names."""
     for path in sources() + sorted(glob.glob("src/**/*.sql", recursive=True)):
         for number, line in enumerate(open(path, encoding="utf-8"), 1):
-            for name in re.findall(r"""\bnb_field\([^"]*"(\w+)"|\bfield\('(\w+)'""", line):
+            for name in re.findall(
+                    r"""\bnb_(?:field|spell_option|spell_quoted)\([^"]*"(\w+)"|\bfield\('(\w+)'""", line):
                 yield path, number, name[0] or name[1]
 
 

@@ -47,10 +47,10 @@ EOF
 @test "a file that cannot be written is an error that says why" {
     run "$NYSBENCH" forward --head $HEADS -o "$WORK/none/out.npy"
     expect_status 2
-    [ "$output" = "nysbench: error: forward: -o $WORK/none/out.npy: there is no folder $WORK/none" ]
+    [ "$output" = "nysbench: error: forward: --out $WORK/none/out.npy: there is no folder $WORK/none" ]
     run "$NYSBENCH" forward --head $HEADS -o ''
     expect_status 2
-    expect "forward: -o is empty: expected the name of a file, or -"
+    expect "forward: --out is empty: expected the name of a file, or -"
     run "$NYSBENCH" forward --head $HEADS -o "$WORK"
     expect_status 1
     [ "$output" = "nysbench: error: $WORK: cannot be written: Is a directory" ]

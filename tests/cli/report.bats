@@ -163,7 +163,7 @@ figures() {
     [ "$(grep -o ' id="[^"]*"' "$WORK/both.html" | sort | uniq -d | wc -l)" -eq 0 ]
     run "$NYSBENCH" report "$WORK/r" "$WORK/s"
     expect_status 2
-    expect "report: -o is missing: a report of several runs has no folder of its own"
+    expect "report: --output is missing: a report of several runs has no folder of its own"
 }
 
 @test "to standard output, in one format alone" {
@@ -193,7 +193,7 @@ figures() {
     expect "expected a name that ends with .html, or -"
     run "$NYSBENCH" report "$WORK/r" -o "$WORK/nowhere/x.html"
     expect_status 2
-    [ "$output" = "nysbench: error: report: -o $WORK/nowhere/x.html: there is no folder $WORK/nowhere" ]
+    [ "$output" = "nysbench: error: report: --output $WORK/nowhere/x.html: there is no folder $WORK/nowhere" ]
     run "$NYSBENCH" report "$WORK/r" -o '~nobody/x.html'
     expect "there is no folder ~nobody; only a shell expands '~'"
 }

@@ -181,6 +181,39 @@ class Rows(Folders):
         self.assertIn("confounded=rows_seen", refused)
         self.assertNotIn("--confounded", refused)
 
+    def test_mistakes_are_told_by_keywords(self):
+        """Where the command line has options, also in what belongs to a mistake: a hint, how the command is used."""
+        keys = {"problems": "gaussian(n=24, d=4)", "strategies": ["uniform", "kmeans"], "cores": "svd", "landmarks": 4,
+                "plots": [], "progress": False}
+        found = nysbench.run(folder=self.folder, **keys)
+        nowhere = f"{self.folder}/nowhere"
+        for ask, says in (
+                (lambda: found.compare(by="no"), "^compare: by=no is not a column that tells rows apart; "),
+                (lambda: found.compare(metric="no"), "^compare: metric=no is not a measured column; "),
+                (lambda: found.compare(confounded="no"), "^compare: confounded=no is unknown; "),
+                (lambda: found.compare(pool="no"), "^compare: pool=no: .*, other than that of by$"),
+                (lambda: found.compare(failures="no"), "^compare: failures=no is unknown; allowed: drop, worst$"),
+                (lambda: found.compare(margin="no"), "^compare: margin='no': expected a number"),
+                (lambda: found.compare(resamples=-1), "^compare: resamples='-1': expected a whole number"),
+                (lambda: found.compare(where={"strategy": "kmeans"}), "; where must leave the baseline as well"),
+                (lambda: found.compare(poool=1), "^compare: poool: unknown option; did you mean 'pool'"),
+                (lambda: found.plot("ratio", m=4), "^plot: m is for landmarks and the kinds "),
+                (lambda: found.plot("ratio", trial=0), "^plot: trial, head and side are for landmarks$"),
+                (lambda: found.plot("ratio", width="page"), "^plot: width is for style=paper; "),
+                (lambda: found.plot("ratio", dots="no"), "^plot: dots=no is unknown; allowed: show, hide$"),
+                (lambda: found.report(nowhere), f"^report: path={nowhere}: expected a name that ends with .html"),
+                (lambda: found.report(f"{nowhere}/a.html"), f"^report: path={nowhere}/a.html: there is no folder"),
+                (lambda: nysbench.run(jobs=-1, **keys), "^run: jobs='-1': expected a whole number from 0 to 1024$"),
+                (lambda: nysbench.run(retry="no", **keys), "^retry='no': expected failed, "),
+                (lambda: nysbench.run(jobs=0, timeout=3, **keys), "^run: timeout: .*, and with jobs=0 there is none$"),
+                (lambda: nysbench.suite("kmeans", tuned="no", progress=False), "^suite: tuned=no is unknown; ")):
+            with self.subTest(says), self.assertRaisesRegex(nysbench.ArgumentError, says) as raised:
+                ask()
+            with self.subTest(says):
+                self.assertNotRegex(str(raised.exception), r"(^| )--?\w|usage:")
+        found.to_latex(self.folder + ".tex", where={"trial": 0})
+        self.assertIn("Exploratory (where)", Path(self.folder + ".tex").read_text())
+
     def test_config_from_a_file(self):
         path = self.folder + ".yaml"
         Path(path).write_text(
