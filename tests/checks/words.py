@@ -47,11 +47,12 @@ def paragraphs(text):
     for number, line in enumerate(text.split("\n") + [""], 1):
         fenced ^= line.startswith("```")
         item = re.match(r" *(?:[*-]|\d+\.) ", line)
-        if fenced or not line.strip() or item or line.startswith(("```", "    ", "|", "#", "![", "*`")):
+        apart = not line.strip() or line.startswith(("```", "    ", "#", "![", "*`")) or line.lstrip().startswith("|")
+        if fenced or item or apart:
             if lines:
                 yield begun, " ".join(lines)
             begun, lines = number, []
-        if not fenced and line.strip() and not line.startswith(("```", "    ", "|", "#", "![", "*`")):
+        if not fenced and not apart:
             begun = begun if lines else number
             lines.append(line[item.end():] if item else line.strip())
 
