@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("NYSBENCH_BUILD", HERE.parent / "build"))
 READ = ("docs", "experiments", "include", "manual", "plots", "templates")  # by the program, beside itself
 BUILT = [path for path in (BUILD / name for name in ("libnysbench.so", "nysbench", *READ)) if path.exists()]
-COMMAND = "[console_scripts]\nnysbench = nysbench._exec:main\n"  # only with the program beside it
+COMMAND = "[console_scripts]\nnysbench = nysbench._processes:main\n"  # only with the program beside it
 EPOCH = 315532800  # 1980, where the times of a zip file begin
 
 

@@ -3,9 +3,8 @@
 the questions of its workers.
 
 1. The program is started by exec, never by a fork of this process alone: threads of PyTorch or BLAS do not survive one.
-2. Each worker starts a bridge (_bridge.py) for each function, which connects to the session's socket and says its name.
-A
-   config calls it BRIDGE NAME, a program in PATH: where it lies is no part of what a row is.
+2. Each worker starts a bridge (_processes.py) for each function, which connects to the session's socket and says its
+   name. A config calls it BRIDGE NAME, a program in PATH: where it lies is no part of what a row is.
 3. The session reads what comes, and answers one question at a time, in this thread, while the program runs.
 
 Whatever ends this process ends the program too, and the program its workers and their bridges.
@@ -33,8 +32,8 @@ from collections import deque
 from pathlib import Path
 
 from ._arguments import ArgumentError, FileError, warn
-from ._bridge import reach
 from ._library import BUILD, FOLDER
+from ._processes import reach
 from .serve import greeting
 
 BRIDGE = "nysbench-function"
@@ -170,7 +169,8 @@ class Session:
             environment.update({**bridged(self.copies), **CALLER})
             if self.served:
                 environment["NYSBENCH_SESSION"] = loop.address
-            command = [sys.executable, "-I", "-S", str(FOLDER / "_exec.py"), str(os.getpid()), program(), *arguments]
+            script = [sys.executable, "-I", "-S", str(FOLDER / "_processes.py")]
+            command = [*script, "end-with", str(os.getpid()), program(), *arguments]
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, start_new_session=True, env=environment)
             stack.callback(process.stdout.close)

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import nysbench
 import tap
-from nysbench._figures import Looks
 
 if importlib.util.find_spec("matplotlib"):
     from matplotlib.colors import to_hex
     from matplotlib.text import Text
+    from nysbench._figures import Looks
 
 EXPLAINED = "#555555"  # in a legend, for what there is in the colour of each series
 PANEL = ("problems: [{}]\nstrategies: [uniform, segment_means, kmeans(restarts=4), leverage]\ncores: iterative\n"
@@ -208,6 +208,7 @@ class Figures(unittest.TestCase):
         self.assertFalse(grey[1])
 
 
+@unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed (Debian: python3-matplotlib)")
 class OneRule(unittest.TestCase):
     @unittest.skipIf(subprocess.run(["sh", "-c", "command -v gnuplot"], stdout=subprocess.DEVNULL).returncode,
                      "gnuplot is not installed")

@@ -651,7 +651,7 @@ class Answers(Folders):
         no matplotlib nothing is said."""
         package = Path(self.folder) / "matplotlib"
         package.mkdir(parents=True)
-        loaded = [name for name in sys.modules if name.partition(".")[0] == "matplotlib" or name == "nysbench._drawing"]
+        loaded = [name for name in sys.modules if name.partition(".")[0] == "matplotlib" or name == "nysbench._figures"]
         with mock.patch.dict(sys.modules), mock.patch.object(sys, "path", [self.folder, *sys.path]):
             for name in loaded:
                 del sys.modules[name]

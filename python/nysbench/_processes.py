@@ -1,15 +1,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joins a worker of a run with the Python session that has started the run: python _bridge.py NAME COPIES
+"""Processes between Python and the program: the command `nysbench` of a wheel, and what a session and a worker start.
 
-A worker starts it, by way of bridge/nysbench-function, as a program that stays alive and answers questions
+    python _processes.py end-with PID PROGRAM [ARGUMENT ...]    a program that ends with the process that has started it
+    python _processes.py bridge NAME COPIES                     joins a worker of a run with the session that runs it
+
+A worker starts a bridge, by way of bridge/nysbench-function, as a program that stays alive and answers questions
 (docs/plugins.md). It hands them on to the session, through the socket $NYSBENCH_SESSION, each with the time of the
 system's monotonic clock before it, and answers what the session answers. Where there is no session, as in a run that is
-repeated from the shell, it becomes a server of the function's copy, COPIES/NAME.pkl. Needs nothing but the standard
-library, and of that little, to start fast: importing socket takes longer than Python's own start."""
+repeated from the shell, it becomes a server of the function's copy, COPIES/NAME.pkl.
+
+All need nothing but the standard library, and of that little, to start fast: importing socket takes longer than
+Python's own start."""
 import _socket
 import os
 import sys
 import time
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def main():
+    """Does not return. What the program prints calls it as the user did: by its name alone where that is in PATH."""
+    folder, name = os.path.split(sys.argv[0])
+    first = next((place for place in os.get_exec_path() if os.access(os.path.join(place, name), os.X_OK)), None)
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nysbench")
+    os.environ.setdefault("NYSBENCH_PYTHON", sys.executable)  # which has the package
+    os.execv(program, [name if first == folder else sys.argv[0], *sys.argv[1:]])
+
+
+def end_with(parent, *program):
+    """Becomes a program, which is ended when its parent is."""
+    import ctypes
+    import signal
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != int(parent):
+        sys.exit("nysbench: the Python session has ended")
+    os.execv(program[0], program)
 
 
 def reach(address, do):
@@ -37,7 +63,7 @@ def relay(session, name):
     sys.exit("the Python session has ended")
 
 
-def main(name, copies):
+def bridge(name, copies):
     address = os.environ.get("NYSBENCH_SESSION")
     copy = os.path.join(copies, name + ".pkl")
     if address:
@@ -54,4 +80,7 @@ def main(name, copies):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1] == "bridge":
+        bridge(*sys.argv[2:])
+    else:
+        end_with(*sys.argv[2:])
