@@ -63,8 +63,10 @@ $WORK/less.json|$WORK/less.json: inputs: minilm-512-test_bash-reference_L4.safet
 $WORK/old.json|$WORK/old.json: it is of another list of heads than suite 0.1, small form: it says suite 0.0, small form
 $WORK/none.json|$WORK/none.json: it is of another list of heads than suite 0.1, small form: it says suite 0.1, ? form
 $WORK/no.json|$WORK/no.json
-$WORK/again.json results/suite/kmeans.json|results/suite/kmeans.json: it is of kmeans, and so is $WORK/again.json: a method has one place
---list tests/support/suite/tiny.json|results/suite/tome.json: it is of another list of heads than suite 0, tiny form: it says suite 0.1, small form
+$WORK/again.json results/suite/kmeans.json|results/suite/kmeans.json: it is of kmeans, and so is $WORK/again.json: \
+a method has one place
+--list tests/support/suite/tiny.json|results/suite/tome.json: it is of another list of heads than suite 0, tiny form: \
+it says suite 0.1, small form
 EOF
     board -o "$WORK/board.html"
     expect_status 2

@@ -27,7 +27,7 @@ lines() { # PYTHON, of the list `lines`
     lines 'assert len(lines) == 8 and all(x["sources"] == x["heads"] == 8 for x in lines), lines'
     lines 'assert set(x["verdict"] for x in lines) <= {"better", "worse", "equivalent", "undecided"}'
     "$NYSBENCH" compare "$WORK/r" --format csv >"$WORK/csv"
-    /usr/bin/python3 -c 'import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline=""))); assert len(rows) == 9 and len({len(r) for r in rows}) == 1' "$WORK/csv"
+    py check_rectangle "$WORK/csv" 9
 }
 
 @test "one interval decides a verdict, and is the one shown; what is chosen by hand is called exploratory" {
@@ -35,7 +35,8 @@ lines() { # PYTHON, of the list `lines`
     judged='
 def judged(x):
     low, high = x["joint_low"], x["joint_high"]
-    return "better" if high < 1 else "worse" if low > 1 else "equivalent" if low >= 1 / 1.02 and high <= 1.02 else "undecided"
+    close = low >= 1 / 1.02 and high <= 1.02
+    return "better" if high < 1 else "worse" if low > 1 else "equivalent" if close else "undecided"
 assert all(x["verdict"] == judged(x) and x["family"] == len(lines) for x in lines), lines
 assert all(x["joint_low"] < x["low"] < x["high"] < x["joint_high"] or len(lines) == 1 for x in lines), lines'
     lines "$judged"
@@ -87,20 +88,22 @@ assert all(x["joint_low"] < x["low"] < x["high"] < x["joint_high"] or len(lines)
     lines 'assert len({x["method"] for x in lines}) == 2' \
         --where 'strategy_label=[uniform, "k-means, again", "by_rows, oracle"]' \
         --where core_label=iterative
+    local lacks="the run has no such row"
     while IFS='|' read -r options message; do
         eval "run \"\$NYSBENCH\" compare \"\$WORK/r\" $options"
         expect_status 2
         [ "$output" = "nysbench: error: $message" ] || { echo "$options: $output"; return 1; }
-    done <<'CASES'
---where strategy_label=k-mean|strategy_label=k-mean: the run has no such row; did you mean 'kmeans'?
---where strategy_label=leverage|strategy_label=leverage: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
+    done <<CASES
+--where strategy_label=k-mean|strategy_label=k-mean: $lacks; did you mean 'kmeans'?
+--where strategy_label=leverage|strategy_label=leverage: $lacks; it has uniform, kmeans, k-means, again, by_rows
 --where strategy_labels=uniform|no column 'strategy_labels' that rows can be selected by; did you mean 'strategy_label'?
---baseline by_row|strategy=by_row: the run has no such row; did you mean 'by_rows'?
---baseline cpqr|strategy=cpqr: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
---where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
---where strategy=uniform --where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
+--baseline by_row|strategy=by_row: $lacks; did you mean 'by_rows'?
+--baseline cpqr|strategy=cpqr: $lacks; it has uniform, kmeans, k-means, again, by_rows
+--where strategy=refined|strategy=refined: $lacks; it has uniform, kmeans, k-means, again, by_rows
+--where strategy=uniform --where strategy=refined|strategy=refined: $lacks; \
+it has uniform, kmeans, k-means, again, by_rows
 --baseline 'kmeans(restart=4)'|kmeans has no option 'restart'; did you mean 'restarts'?
---where layer=3|layer=3: the run has no such row; it has ''
+--where layer=3|layer=3: $lacks; it has ''
 --baseline 'kmeans(init=plusplus)'|strategy=kmeans(init=plusplus) means 2 values: kmeans, k-means, again; name one
 CASES
 }
@@ -125,7 +128,8 @@ CASES
 @test "of a measure of which more is better, more is better and wins" {
     drawn --set metrics=all
     for metric in error cosine; do
-        lines 'json.dump([(x["verdict"], x["wins"], x["wins_low"] <= x["wins"] <= x["wins_high"], x["sources_below"]) for x in lines], open(sys.argv[1] + "'$metric'", "w"))' --metric $metric --pool landmarks
+        lines 'json.dump([(x["verdict"], x["wins"], x["wins_low"] <= x["wins"] <= x["wins_high"], x["sources_below"])
+            for x in lines], open(sys.argv[1] + "'$metric'", "w"))' --metric $metric --pool landmarks
     done
     py check_wins "$WORK/json"
     run "$NYSBENCH" compare "$WORK/r" --metric cosine
@@ -139,7 +143,8 @@ CASES
     drawn --set 'strategies=[uniform, "subsample(of=kmeans, tokens=6)"]' --set cores=iterative
     for rest in "error x > drop" "cosine x < drop"; do
         lines 'print(lines[0]["ratio"])' --metric ${rest%% *} --pool landmarks >"$WORK/drop"
-        lines 'x, drop = lines[0]["ratio"], float(open(sys.argv[1][:-4] + "drop").read()); assert '"${rest#* }, (x, drop)" \
+        lines 'x, drop = lines[0]["ratio"], float(open(sys.argv[1][:-4] + "drop").read())
+assert '"${rest#* }, (x, drop)" \
             --metric ${rest%% *} --pool landmarks --failures worst
     done
 }
@@ -189,7 +194,8 @@ for x in lines:
 
 @test "windows and permutations of one head are settings, not heads" {
     config <<Y
-problems: ["heads(file=[$(printf '%s, ' experiments/data/panel/minilm_*.safetensors | sed 's/, $//')], head=0, max_n=[20, 40], permute=[false, true])", "gaussian(n=20, d=4)"]
+problems: ["heads(file=[$(printf '%s, ' experiments/data/panel/minilm_*.safetensors | sed 's/, $//')], head=0,
+            max_n=[20, 40], permute=[false, true])", "gaussian(n=20, d=4)"]
 strategies: ["uniform(strided=true)", segment_means]
 cores: svd
 landmarks: 4
@@ -198,7 +204,10 @@ metrics: error
 plots: []
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
-    lines 'lines = [x for x in lines if x["input"]]; assert [x["input"] for x in lines] == [f"max_n = {n}, permute = {p}" for n in (20, 40) for p in ("false", "true")], lines; assert all(x["heads"] == x["sources"] == x["pairs"] == 8 for x in lines)'
+    lines 'lines = [x for x in lines if x["input"]]
+inputs = [f"max_n = {n}, permute = {p}" for n in (20, 40) for p in ("false", "true")]
+assert [x["input"] for x in lines] == inputs, lines
+assert all(x["heads"] == x["sources"] == x["pairs"] == 8 for x in lines)'
     run "$NYSBENCH" compare "$WORK/r"
     expect "input max_n = 40, permute = true"
     run "$NYSBENCH" table "$WORK/r" ranks
@@ -252,7 +261,8 @@ Y
     [ "$(grep -ci '\bnan\b\|\binf\b' <<<"$output")" -eq 0 ]
     # as many landmarks as dimensions: the Gram matrix is reconstructed but for rounding
     drawn --set 'kernels=gram(of=queries)' --set 'cores=best' --set landmarks=8
-    lines 'assert lines and all(x["ratio"] is None and x["why"] == "nothing is above its rounding noise" for x in lines)'
+    lines \
+        'assert lines and all(x["ratio"] is None and x["why"] == "nothing is above its rounding noise" for x in lines)'
 }
 
 @test "a run that is not finished has ratios and no verdicts, which is said once, above; its finished part has them" {
@@ -262,22 +272,25 @@ Y
     expect "No verdict: only 48 of 96 rows have been run."
     [ "$(grep -c 'have been run' <<<"$output")" -eq 1 ]
     lines 'assert {(x["verdict"], x["why"]) for x in lines} == {("none", "only 48 of 96 rows have been run")}, lines'
-    lines 'json.dump([(x["method"], x["core"], x["ratio"], x["verdict"]) for x in lines], open(sys.argv[1] + ".part", "w"))' --where landmarks=4
+    local part='[[x["method"], x["core"], x["ratio"], x["verdict"]] for x in lines]'
+    lines "json.dump($part, open(sys.argv[1] + '.part', 'w'))" --where landmarks=4
     drawn
     run "$NYSBENCH" compare "$WORK/r"
     [[ "$output" != *"have been run"* ]]
-    lines 'assert [[x["method"], x["core"], x["ratio"], x["verdict"]] for x in lines] == json.load(open(sys.argv[1] + ".part"))' --where landmarks=4
+    lines "assert $part == json.load(open(sys.argv[1] + '.part'))" --where landmarks=4
 }
 
 @test "a method without one result has no ratio, is in no family of tests, and is named with the reason" {
     drawn --set cores=iterative
-    lines 'json.dump([(x["landmarks"], x["ratio"], x["family"], x["joint_low"]) for x in lines if x["method"][0] == "k"], open(sys.argv[1] + ".two", "w"))' \
+    local two='[[x["landmarks"], x["ratio"], x["family"], x["joint_low"]] for x in lines if x["method"][0] == "k"]'
+    lines "json.dump($two, open(sys.argv[1] + '.two', 'w'))" \
         --where 'strategy=[uniform, kmeans]'
     drawn --set cores=iterative --set 'strategies=[uniform, kmeans, "command(run=\"false\")"]' || [ $? -eq 1 ]
     for failures in drop worst; do
-        lines 'assert {(x["ratio"], x["t_p"], x["joint_low"], x["verdict"], x["missing"]) for x in lines if x["method"][0] == "c"} == {(None, None, None, "none", 8)}, lines' \
+        lines 'assert {(x["ratio"], x["t_p"], x["joint_low"], x["verdict"], x["missing"])
+            for x in lines if x["method"][0] == "c"} == {(None, None, None, "none", 8)}, lines' \
             --failures $failures
-        lines 'assert [[x["landmarks"], x["ratio"], x["family"], x["joint_low"]] for x in lines if x["method"][0] == "k"] == json.load(open(sys.argv[1] + ".two"))' \
+        lines "assert $two == json.load(open(sys.argv[1] + '.two'))" \
             --failures $failures
         run "$NYSBENCH" compare "$WORK/r" --failures $failures
         expect_status 0
@@ -307,7 +320,8 @@ Y
 }
 
 @test "what has no result stands in the line; --failures says how it counts" {
-    drawn --set 'problems=["gaussian(n=40, d=4)", "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, max_n=40)"]'
+    local model=experiments/data/smollm2_opticks_n1024_L15.safetensors
+    drawn --set "problems=[\"gaussian(n=40, d=4)\", \"heads(file=$model, max_n=40)\"]"
     lines 'assert all(x["neither"] == 24 for x in lines)' # a causal head: nobody may
     run "$NYSBENCH" compare "$WORK/r"
     expect "SmolLM2-135M-Instruct: no pair has a result."
@@ -368,7 +382,8 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
     unwrap
-    expect $'\nsources: 8 of all-MiniLM-L6-v2, 5 of gaussian(n=40, d=4), 5 of gaussian(n=41, d=4)\ntoo few for a verdict: gaussian(n=40, d=4), gaussian(n=41, d=4)\n'
+    local few="gaussian(n=40, d=4), gaussian(n=41, d=4)"
+    expect $'\n'"sources: 8 of all-MiniLM-L6-v2, 5 of ${few/, ga/, 5 of ga}"$'\n'"too few for a verdict: $few"$'\n'
     run "$NYSBENCH" plan "$WORK/c.yaml" --set trials=6
     unwrap
     expect $'\nsources: 8 of all-MiniLM-L6-v2, 6 of gaussian(n=40, d=4), 6 of gaussian(n=41, d=4)\n'

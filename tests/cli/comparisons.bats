@@ -6,11 +6,13 @@ load helpers
 
 small() { # OPTIONS...
     "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=[error] --set factors=nystromformer \
-        --set 'problems=["clusters(n=64, d=8, count=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' -o "$WORK/r" "$@"
+        --set "problems=[\"clusters(n=64, d=8, count=4)\", heads(file=$ASTRONAUT)]" -o "$WORK/r" "$@"
 }
 
+both="{pairing: both, strategies: exchange}" # a block
+
 @test "the baseline has a strategy's pairing, or the line names both" {
-    run small --set 'blocks=[{strategies: [uniform, kmeans, segment_means], pairing: [joint, independent]}, {pairing: both, strategies: exchange}]'
+    run small --set "blocks=[{strategies: [uniform, kmeans, segment_means], pairing: [joint, independent]}, $both]"
     expect_status 0
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/errors"
     grep -q "^    kmeans, independent " "$WORK/errors"
@@ -18,7 +20,8 @@ small() { # OPTIONS...
     # once a core
     [ "$("$NYSBENCH" table "$WORK/r" shares | grep -c '^    exchange, oracle, both, baseline [a-z]* ')" -eq 2 ]
     run "$NYSBENCH" plot "$WORK/r" ratio
-    expect "note: plot ratio: exchange, oracle is left out: no row of it agrees with one of the baseline in all but the strategy"
+    expect "note: plot ratio: exchange, oracle is left out: no row of it agrees with one of the baseline" \
+        "in all but the strategy"
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/r/shares.csv"
     py check_pairings "$WORK/r"
     [ "$(grep -c '[0-9)]\*' "$WORK/errors")" -eq 0 ] # two trials are too few for a star
@@ -26,7 +29,7 @@ small() { # OPTIONS...
 
 @test "a star is for what is surely below the next of its pairing, and never for the heads of one file" {
     run small -q --set trials=12 --set cores=iterative \
-        --set 'blocks=[{strategies: [uniform, kmeans], pairing: [joint, independent]}, {pairing: both, strategies: exchange}]'
+        --set "blocks=[{strategies: [uniform, kmeans], pairing: [joint, independent]}, $both]"
     expect_status 0
     run "$NYSBENCH" table "$WORK/r" errors
     expect "* better than the next of its column"
@@ -83,7 +86,8 @@ Y
     cp experiments/plugins/farthest.py "$WORK/b/mine.py"
     config <<Y
 problems: gaussian(n=30, d=4)
-strategies: [uniform, 'command(run="/usr/bin/python3 $WORK/a/mine.py")', 'command(run="/usr/bin/python3 $WORK/b/mine.py")']
+strategies: [uniform, 'command(run="/usr/bin/python3 $WORK/a/mine.py")',
+             'command(run="/usr/bin/python3 $WORK/b/mine.py")']
 pairing: joint
 cores: [svd, iterative]
 landmarks: 4
@@ -99,8 +103,9 @@ Y
     [ -s "$WORK/r/plots/cores_command_run_b_mine.py.gp" ]
 }
 
-@test "the forest holds geometric means over m and trials, with intervals over six sources, and stands for the curves of many" {
-    run small --set 'strategies=[uniform, segment_means, "kmeans(restarts=[1, 2, 3, 4, 5, 6])", "ridge_leverage(of=[gram, exp, gauss])", group_means, farthest_point, dsquared]' \
+@test "the forest has geometric means over m and trials, intervals over six sources, and stands for many curves" {
+    local swept='"kmeans(restarts=[1, 2, 3, 4, 5, 6])", "ridge_leverage(of=[gram, exp, gauss])"'
+    run small --set "strategies=[uniform, segment_means, $swept, group_means, farthest_point, dsquared]" \
         --set pairing=joint --set 'plots=[error, svd_vs_iterative]' --set trials=6 \
         --set 'problems=["clusters(n=64, d=8)", "gaussian(n=64, d=8)"]'
     expect_status 0
@@ -158,7 +163,8 @@ Y
     # other rows: the script for them is another one
     draw uniform,segment_means
     local script=$WORK/r/plots/error_svd_rcond_1e-15.gp
-    expect "warning: $script has been edited and is kept; what nysbench would write now is $script.new: copy what you need"
+    expect "warning: $script has been edited and is kept;" \
+        "what nysbench would write now is $script.new: copy what you need"
     grep -q "^# mine" "$script"
     grep -q "^array series.*'segment_means'" "$script.new"
     if command -v gnuplot >/dev/null; then # by the script that names these rows
@@ -179,7 +185,8 @@ Y
     # rows that are gone leave an edited figure where it is
     echo "# mine" >>"$WORK/r/plots/error_iterative.gp"
     draw uniform,segment_means --set 'cores=[svd]'
-    expect "nysbench: note: $WORK/r/plots/error_iterative.gp has been edited and is kept with its figure, whose rows are gone"
+    expect "nysbench: note: $WORK/r/plots/error_iterative.gp has been edited and is kept with its figure," \
+        "whose rows are gone"
     [ -s "$WORK/r/plots/error_iterative.gp" ]
 }
 

@@ -38,7 +38,8 @@ check_manual() {
     expect_status 0
     cat >>"$WORK/docs/method.md" <<'EOF'
 [a file](nowhere.md), [a part](config.md#nowhere), [a part here](#nowhere), `nysbench rnu`, `make tset`,
-`./nysbench run EXP.yaml --fresch`, `kmean(restarts=4)`, `kmeans(restart=4)`, `cores: svd(rcnd=1)`, `error_cor`, `src/nowhere.c`
+`./nysbench run EXP.yaml --fresch`, `kmean(restarts=4)`, `kmeans(restart=4)`, `cores: svd(rcnd=1)`, `error_cor`,
+`src/nowhere.c`
 
     nysbench staus results/NAME
 EOF
@@ -47,9 +48,8 @@ EOF
     run check_manual "$WORK"
     expect_status 1
     for wrong in nowhere.md config.md#nowhere '#nowhere' "no command 'rnu'" "no target 'tset'" "'--fresch'" "'kmean'" \
-        "'restart'" \
-        "'rcnd'" "'error_cor'" src/nowhere.c "no command 'staus'" "in a checkout it is ./nysbench" "'trails'" \
-        "'trials'" "make_plan.c has no 'nb_plan_mkae'"; do
+        "'restart'" "'rcnd'" "'error_cor'" src/nowhere.c "no command 'staus'" "in a checkout it is ./nysbench" \
+        "'trails'" "'trials'" "make_plan.c has no 'nb_plan_mkae'"; do
         expect "$wrong"
     done
     [ "${#lines[@]}" -eq 17 ]

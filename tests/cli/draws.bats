@@ -69,15 +69,15 @@ pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK
     local before
     experiment "draws: shared"
     go r
-    /usr/bin/python3 -SEc 'import sqlite3, sys
-with sqlite3.connect(sys.argv[1]) as store: store.execute("DELETE FROM meta WHERE key = ?", ["draws"])' "$WORK/r/results.sqlite"
+    in_store "$WORK/r" "DELETE FROM meta WHERE key = 'draws'"
     sed -i '/^draws:/d' "$WORK/r/resolved.yaml"
     before=$(errors r)
     experiment ""
     for command in run plan; do
         run "$NYSBENCH" $command "$WORK/c.yaml" --out "$WORK/r"
         expect_status 2
-        expect "r/results.sqlite: its rows were measured with 'draws: shared', and the experiment has 'draws: source': 'draws: shared' in the file goes on with them, 'nysbench run --fresh' sets them aside"
+        expect "r/results.sqlite: its rows were measured with 'draws: shared', and the experiment has" \
+            "'draws: source': 'draws: shared' in the file goes on with them, 'nysbench run --fresh' sets them aside"
     done
     [ "$before" = "$(errors r)" ]
     experiment "draws: shared"

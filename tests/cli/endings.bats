@@ -120,7 +120,7 @@ all_gone() {
     done
 }
 
-@test "SIGKILL to the run, to its workers too, or to all: workers, calls and programs end at once, and the next run removes the folders" {
+@test "SIGKILL to the run, its workers or all: what they started ends at once, and the next run removes the folders" {
     experiment uniform
     cp "$WORK/c.yaml" "$WORK/next.yaml"
     echo 'exec sleep 43.21' >"$WORK/waits.sh"

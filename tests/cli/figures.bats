@@ -195,7 +195,8 @@ named() {
 
 @test "ratio --by core has the ratios and intervals of compare --by core; what that refuses is left out and named" {
     cat >"$WORK/e.yaml" <<END
-problems: ["heads(file=[$(printf '%s, ' experiments/data/panel/minilm_*.safetensors | sed 's/, $//')], head=[0, 1], max_n=40)", "gaussian(n=40, d=4)"]
+problems: ["heads(file=[$(printf '%s, ' experiments/data/panel/minilm_*.safetensors | sed 's/, $//')], head=[0, 1],
+            max_n=40)", "gaussian(n=40, d=4)"]
 strategies: [uniform, "uniform(strided=true)", profile]
 cores: [iterative, svd, "fitted(rows=12)"]
 landmarks: [4, 8]
@@ -208,7 +209,8 @@ END
     run "$NYSBENCH" plot "$WORK/r" ratio --by core
     expect_status 0
     expect "ratio_by_core: 1 figure in"
-    expect "note: plot ratio_by_core: fitted(rows=12) is left out with uniform and uniform(strided=true): it or iterative(steps=6), but not both"
+    expect "note: plot ratio_by_core: fitted(rows=12) is left out with uniform and uniform(strided=true):" \
+        "it or iterative(steps=6), but not both"
     "$NYSBENCH" compare "$WORK/r" --by core --resamples 0 --format json >"$WORK/json"
     py check_ratios "$WORK"
     run "$NYSBENCH" plot "$WORK/r" ratio --by strategies

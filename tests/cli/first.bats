@@ -36,7 +36,8 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 
 @test "heads that name no causal mask: new experiment says so and settles it; elsewhere plan and run say it" {
     py write_heads "$WORK"
-    local warning="warning: no causal mask is assumed for heads whose file does not name one (causal=false says so without this warning); for a decoder's heads set causal=true"
+    local warning="warning: no causal mask is assumed for heads whose file does not name one (causal=false says so \
+without this warning); for a decoder's heads set causal=true"
     cd "$WORK"
     once() { expect "$warning" && [ "$(grep -c "no causal mask is assumed" <<<"$output")" -eq 1 ]; }
     run "$NYSBENCH" new experiment e.yaml --heads a --heads b -m 4
@@ -54,10 +55,12 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     once
     sed 's/causal=false/causal=true/' e.yaml >yes.yaml
     run "$NYSBENCH" plan yes.yaml
-    expect "warning: 44 of 44 rows will be skipped: under a causal mask a query before the first landmark would attend to nothing: take factors cur"
+    expect "warning: 44 of 44 rows will be skipped: under a causal mask a query before the first landmark would" \
+        "attend to nothing: take factors cur"
     [[ "$output" != *"no causal mask"* ]]
     run "$NYSBENCH" run yes.yaml -q --set plots=[]
-    expect "skipped: 24 rows: under a causal mask a mean of tokens would see the future: take factors cur and a strategy that picks tokens"
+    expect "skipped: 24 rows: under a causal mask a mean of tokens would see the future:" \
+        "take factors cur and a strategy that picks tokens"
     run "$NYSBENCH" run yes.yaml -q --set plots=[] --set factors=cur --set strategies=uniform --set claims=[] --out cur
     [[ "$output" != *warning* && "$output" == *"rows: 20, 20 ok"* ]]
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the command-line tests share. NYSBENCH is the program under test.
 
+ASTRONAUT=experiments/data/vit_astronaut_n257_L6.safetensors # 3 heads of a ViT
+
 setup() {
     NYSBENCH=${NYSBENCH:-$PWD/nysbench}
     WORK=$(mktemp -d)
@@ -83,11 +85,22 @@ expect_end() { # PID STATUS
     [ "$status" -eq "$2" ] || { echo "exit status $status, expected $2"; return 1; }
 }
 
+# The words, with a blank between them, are somewhere in $output.
 expect() {
     case "$output" in
-    *"$1"*) ;;
-    *) echo "expected: $1"; echo "output:"; echo "$output"; return 1 ;;
+    *"$*"*) ;;
+    *) echo "expected: $*"; echo "output:"; echo "$output"; return 1 ;;
     esac
+}
+
+# Changes the store of a run by statements of SQL, or prints the rows that one answers: in_store RUN 'SQL'
+in_store() {
+    /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/store.py" "$1/results.sqlite" "$2"
+}
+
+# Asserts or prints something of `rows`, the lines of a CSV file as dictionaries: of_csv FILE.csv 'STATEMENT in Python'
+of_csv() {
+    /usr/bin/python3 -c "import csv, sys; rows = list(csv.DictReader(open(sys.argv[1], newline=''))); $2" "$1"
 }
 
 # Waits until a command succeeds, 20 s or UNTIL_S; a run that does not get there fails the test.

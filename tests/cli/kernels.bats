@@ -93,8 +93,10 @@ cores: svd
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 2
-    expect "c.yaml:3:5: heads(file=smollm2_opticks_n1024_L15.safetensors, permute=true): permute = true needs a head without a causal mask"
-    expect "c.yaml:4:5: experiments/data/smollm2_opticks_n1024_L15.safetensors: first = 1024 is not one of its tokens 0 to 1023"
+    expect "c.yaml:3:5: heads(file=smollm2_opticks_n1024_L15.safetensors, permute=true):" \
+        "permute = true needs a head without a causal mask"
+    expect "c.yaml:4:5: experiments/data/smollm2_opticks_n1024_L15.safetensors:" \
+        "first = 1024 is not one of its tokens 0 to 1023"
     [ ! -e "$WORK/r" ]
     for name in $(components src/problems); do
         run "$NYSBENCH" describe "$name"

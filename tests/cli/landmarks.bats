@@ -6,7 +6,7 @@ load helpers
 
 small() { # OPTIONS...
     "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=[error] --set factors=nystromformer \
-        --set 'problems=["clusters(n=64, d=8, count=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' -o "$WORK/r" "$@"
+        --set "problems=[\"clusters(n=64, d=8, count=4)\", heads(file=$ASTRONAUT)]" -o "$WORK/r" "$@"
 }
 
 @test "the table of shares holds the paired ratios and the shares of the gap that the rows give" {

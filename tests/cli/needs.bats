@@ -48,7 +48,9 @@ EOF
 
 @test "needs: deps says what it installs and how large that is, and installs that alone" {
     fake_apt
-    printf '#!/bin/sh\necho "$*" >>%s\ncase "$*" in *--assume-no*) echo "0 upgraded, 2 newly installed."; echo "Need to get 1 MB."; echo "After this operation, 7 MB more."; exit 1;; esac\n' "$WORK/asked" >"$WORK/bin/apt-get"
+    printf '%s\n' '#!/bin/sh' "echo \"\$*\" >>$WORK/asked" 'case "$*" in *--assume-no*) ;; *) exit 0 ;; esac' \
+        'echo "0 upgraded, 2 newly installed."' 'echo "Need to get 1 MB."' 'echo "After this operation, 7 MB more."' \
+        'exit 1' >"$WORK/bin/apt-get"
     run make -s deps TO_BUILD="no-such-module=lib-one bin/sh=none bin/no-such-program=two" \
         TO_TEST=bin/no-such-test=three
     expect_status 0

@@ -67,8 +67,11 @@ EOF
         "$WORK/huge.npy"
     mistake "nysbench: error: $WORK/huge.npy: 9223372036854775808 does not fit a signed 64-bit integer" --head $HEAD:1 \
         --key-landmarks "$WORK/huge.npy"
-    mistake "points.npy: floats of shape (3, 64); allowed are integers of shape (m,), tokens from 0 to 256, with 1 <= m <= n; points need a file for each side" --head $HEAD:1 --key-landmarks "$WORK/points.npy"
-    mistake "wide.npy: floats of shape (3, 5); allowed are integers of shape (m,), tokens from 0 to 256, or floats of shape (m, 64), points, with 1 <= m <= n" --head $HEAD:1 --key-landmarks "$WORK/wide.npy" --query-landmarks "$WORK/points.npy"
+    local allowed="allowed are integers of shape (m,), tokens from 0 to 256"
+    mistake "points.npy: floats of shape (3, 64); $allowed, with 1 <= m <= n; points need a file for each side" \
+        --head $HEAD:1 --key-landmarks "$WORK/points.npy"
+    mistake "wide.npy: floats of shape (3, 5); $allowed, or floats of shape (m, 64), points, with 1 <= m <= n" \
+        --head $HEAD:1 --key-landmarks "$WORK/wide.npy" --query-landmarks "$WORK/points.npy"
     mistake "nan.npy: NaN or Inf" --head $HEAD:1 --key-landmarks "$WORK/nan.npy" --query-landmarks "$WORK/points.npy"
     mistake "range.npy: landmark 1 is token 257, allowed are 0 to 256" --head $HEAD:1 --key-landmarks "$WORK/range.npy"
     mistake "twice.npy: landmarks 0 and 1 are both token 5" --head $HEAD:1 --key-landmarks "$WORK/twice.npy"
@@ -124,7 +127,8 @@ EOF
         --core 'svd(rcond=machine)' --core svd --core truncated_qr --core tikhonov --core iterative \
         --core 'svd(rcond=1e-9)' --metrics error
     expect_status 0
-    expect "warning: error is not below that of the constant matrix (baseline_mean) with core svd(rcond=machine), svd(rcond=1e-09)"
+    expect "warning: error is not below that of the constant matrix (baseline_mean) with core svd(rcond=machine)," \
+        "svd(rcond=1e-09)"
     [ "$(grep -c warning <<<"$output")" -eq 1 ]
 }
 

@@ -20,7 +20,8 @@ run_sessions() {
 @test "a session that shows something else is found: a number, a word, a line too much, an exit status" {
     mkdir "$WORK/docs"
     printf '    ./nysbench run experiments/15-sources.yaml\n' >"$WORK/README.md"
-    printf '    ./nysbench compare results/15-sources --pool landmarks   # no run\n    ./nysbench new experiment my.yaml --heads my-layer\n    ./nysbench run my.yaml\n    ./nysbench compare results/my\n    ./nysbench fly\n' >>"$WORK/README.md"
+    printf '    ./nysbench %s\n' "compare results/15-sources --pool landmarks   # no run" \
+        "new experiment my.yaml --heads my-layer" "run my.yaml" "compare results/my" fly >>"$WORK/README.md"
     cat >"$WORK/docs/a.md" <<'EOF'
 ```console
 $ git clone URL nysbench && cd nysbench && make deps && make

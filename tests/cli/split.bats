@@ -92,7 +92,8 @@ assert {row["source"] for row in inputs if row["kind"] == "test-photograph"} <= 
     config <<Y
 trials: 1
 landmarks: 2
-problems: ["heads(file=experiments/data/*.safetensors, max_n=8)", "heads(file=experiments/data/panel/*.safetensors, max_n=8)"]
+problems: ["heads(file=experiments/data/*.safetensors, max_n=8)",
+           "heads(file=experiments/data/panel/*.safetensors, max_n=8)"]
 strategies: segment_means
 cores: svd
 plots: []

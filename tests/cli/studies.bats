@@ -112,7 +112,8 @@ plots: [norms, error]"
     expect_status 0
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 2
-    expect "results.sqlite: holds rows of the study error, the experiment is of the study norms; 'nysbench run --fresh' sets it aside"
+    expect "results.sqlite: holds rows of the study error, the experiment is of the study norms;" \
+        "'nysbench run --fresh' sets it aside"
     sed 's/.row_size = sizeof(norms_row)/.row_size = 8/; s/study_norms/study_bad/; s/"norms", "how/"bad", "how/' \
         tests/cli/plugins/norms.c >"$WORK/bad.c"
     build_plugin "$WORK/bad.c" "$WORK/bad.so"
@@ -122,9 +123,11 @@ plots: [norms, error]"
 }
 
 @test "a column's name that SQL or the rows' tables would take for something else is refused" {
-    local name why
+    local name why column
     while IFS='|' read -r name why; do
-        sed "s/study_norms/study_bad/; s/\"norms\", \"how/\"bad\", \"how/; s/REAL(norm_most, \(.*\)),/{.name = \"$name\", .type = NB_COLUMN_REAL, .offset = offsetof(norms_row, result.norm_most), .measure = true, \1},/" \
+        column="{.name = \"$name\", .type = NB_COLUMN_REAL, .offset = offsetof(norms_row, result.norm_most)"
+        sed -e 's/study_norms/study_bad/; s/"norms", "how/"bad", "how/' \
+            -e "s/REAL(norm_most, \(.*\)),/$column, .measure = true, \1},/" \
             tests/cli/plugins/norms.c >"$WORK/bad.c"
         build_plugin "$WORK/bad.c" "$WORK/bad.so"
         run "$NYSBENCH" list --plugin "$WORK/bad.so"

@@ -190,13 +190,14 @@ merge_job() {
     printf '#!/bin/bash\necho "Submitted batch job 12"\n' >"$WORK/bin/sbatch"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "expected a line with the number of the job alone, found 'Submitted batch job 12'; the job may wait all the same"
+    expect "expected a line with the number of the job alone, found 'Submitted batch job 12';" \
+        "the job may wait all the same"
 }
 
 @test "a site's sbatch that says more than the number: lines before and behind it" {
     mv "$WORK/bin/sbatch" "$WORK/bin/real"
-    printf '#!/bin/bash\necho "sbatch: no partition given, using the default"\necho 7 tasks\n%s "$@"\necho "sbatch: done"\n' \
-        "$WORK/bin/real" >"$WORK/bin/sbatch"
+    printf '%s\n' '#!/bin/bash' 'echo "sbatch: no partition given, using the default"' 'echo 7 tasks' \
+        "$WORK/bin/real \"\$@\"" 'echo "sbatch: done"' >"$WORK/bin/sbatch"
     chmod +x "$WORK/bin/sbatch"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 0

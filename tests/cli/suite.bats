@@ -57,7 +57,7 @@ suite() {
     expect "and again it is"
 }
 
-@test "a result says whether the cost is linear, and which tokens it needs; other words are found when it is measured again" {
+@test "a result says whether the cost is linear and which tokens it needs; measuring it again finds other words" {
     local key value
     while read -r key value; do
         py check_method "$BATS_FILE_TMPDIR/kmeans.json" $key "$value"
@@ -109,7 +109,8 @@ EOF
     done <<EOF
 later|later: minilm, clisp-notes, layer 0: 
 idle|idle: minilm, bash-reference, layer 4: it has 
-not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: head 0, token 0, coordinate 1 is nan
+not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: \
+head 0, token 0, coordinate 1 is nan
 looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: other tokens from number 1 on change earlier outputs
 crashes|crashes: minilm, bash-reference, layer 4: a pass: killed by signal 6
 changes|changes: minilm, bash-reference, layer 4: output: other outputs for the same seed
@@ -136,7 +137,8 @@ kmeans|suite: --small takes the list that comes with the program, --list FILE an
 --small --rerun 0.1 kmeans|suite: --rerun measures a result again: --check names it
 --small --check x.json kmeans|suite: expected methods, or --check FILE, and not both
 --small kmaens|no attention or strategy 'kmaens'
---small longformer(window=3)|longformer(window=3): the suite chooses window by the number of multiplications: leave it out
+--small longformer(window=3)|longformer(window=3): the suite chooses window by the number of multiplications: \
+leave it out
 --small longformer(globl=3)|longformer has no option 'globl'
 --small --declare linear=true kmeans|--declare linear=true: the program knows this of kmeans: leave it out
 --small --declare trained=true kmeans|--declare trained=true: the program knows this of kmeans: leave it out
@@ -196,7 +198,8 @@ EOF
 }
 
 @test "what is handed in is checked by one script: components, functions, results" {
-    printf 'import numpy as np\n\n\ndef mean(q, k, v):\n    return np.broadcast_to(v.mean(1, keepdims=True), v.shape)\n' \
+    printf \
+        'import numpy as np\n\n\ndef mean(q, k, v):\n    return np.broadcast_to(v.mean(1, keepdims=True), v.shape)\n' \
         >"$WORK/mine.py"
     export NYSBENCH_PYTHON=/usr/bin/python3
     LIST=$TINY run tests/submission.sh strategies/uniform.c "$WORK/mine.py" "$BATS_FILE_TMPDIR/kmeans.json"

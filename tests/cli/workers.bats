@@ -83,7 +83,7 @@ expect_to_go_on() {
     [ "$(wc -l <"$WORK/1.txt")" -eq 184 ]
 }
 
-@test "many scenes, random and from a file, skipped and diverged rows among them: the same bits, more workers than work too" {
+@test "many scenes, random and from a file, with skipped and diverged rows: the same bits, more workers than work too" {
     config <<'Y'
 seed: 2 # three rows diverge
 problems:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What docs/developing.md says of adding things: one of each, in a copy of the tree, with no edit of a file that is there
+# What docs/developing.md says of adding things: one of each, in a copy of the tree, without an edit of another file
 # but for a measured column: its member, its measure and its line in the table.
 
 load ../cli/helpers
 
-@test "one strategy, core, kernel, problem, attention, study, figure, table and command more, each in its own file; a column" {
+@test "one more strategy, core, kernel, problem, attention, study, figure, table and command, each a file; a column" {
     [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || skip "only from the source tree under git"
     tree=$WORK/tree
     mkdir "$tree"
@@ -19,7 +19,8 @@ load ../cli/helpers
     for kind in strategy core kernel problem attention; do "$NYSBENCH" new $kind "added_$kind" >/dev/null; done
     mkdir src/studies/norms
     cp "$OLDPWD/tests/cli/plugins/norms.c" src/studies/norms/norms.c
-    sed 's/^-- script: curves.gp/-- script: added.gp/' src/studies/error/figures/error.sql >src/studies/error/figures/added_figure.sql
+    sed 's/^-- script: curves.gp/-- script: added.gp/' src/studies/error/figures/error.sql \
+        >src/studies/error/figures/added_figure.sql
     sed '1s/curves/added/' plots/curves.gp >plots/added.gp
     cp src/studies/error/tables/errors.sql src/studies/error/tables/added_table.sql
     cat >src/commands/added.c <<'EOF'

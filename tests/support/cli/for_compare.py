@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/cli/compare.bats asks in Python: for_compare.py FUNCTION ARGUMENT..."""
+import csv
 import json
 import sqlite3
 import sys
@@ -15,6 +16,11 @@ def change_build(store):
     with sqlite3.connect(store) as db:
         db.execute("INSERT INTO manifests SELECT 99, 'other', 'other', text FROM manifests LIMIT 1")
         db.execute("UPDATE results SET manifest = 99 WHERE strategy LIKE 'kmeans%'")
+
+
+def check_rectangle(file, count):
+    rows = list(csv.reader(open(file, newline="")))
+    assert len(rows) == int(count) and len({len(row) for row in rows}) == 1, rows
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

@@ -65,4 +65,9 @@ def check_picks():
         assert abs(float(parts) / own - 1) < 1e-9 and error[True, "parts", "both", m] == parts, (m, own, parts)
 
 
+def check_time(before, after, json_file):
+    picks, whole = json.load(open(json_file))["select_s"], float(after) - float(before)
+    assert 0 < picks < whole - 2 + 0.02, (picks, whole)
+
+
 globals()[sys.argv[1]](*sys.argv[2:])

@@ -2,6 +2,7 @@
 """What tests/cli/sql.bats asks in Python: for_sql.py FUNCTION ARGUMENT..."""
 import collections
 import csv
+import json
 import math
 import re
 import sqlite3
@@ -97,6 +98,17 @@ def check_manual(program, folder):
         out = subprocess.run([program, "sql", folder, query, "-f", "csv"], capture_output=True, text=True)
         assert out.returncode == 0 and not out.stderr, (query, out.stderr)
         assert "went wrong" in query or "status <>" in query or len(out.stdout.splitlines()) > 1, (query, out.stdout)
+
+
+def check_close(*texts):
+    got, want = ([float(x) if x else None for x in text.split(",")] for text in texts)
+    assert len(got) == len(want), (got, want)
+    for g, w in zip(got, want):
+        assert g == w or (w is not None and math.isclose(g, w, rel_tol=1e-9)), (got, want)
+
+
+def check_last(json_file):
+    assert json.load(open(json_file))[-1] == {"x": 1000000, "text": "a text of 1000000"}
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

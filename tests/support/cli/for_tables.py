@@ -27,4 +27,9 @@ def check_panels(*paths):
     assert len(ratios) == 4 and abs(statistics.median(ratios) - float(line["error_relative"])) < 1e-14, (ratios, line)
 
 
+def check_rectangle(file):
+    rows = list(csv.reader(open(file, newline="")))
+    assert len(rows) > 2 and len({len(row) for row in rows}) == 1, rows
+
+
 globals()[sys.argv[1]](*sys.argv[2:])
