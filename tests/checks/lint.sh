@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns of C
-# (clang-format breaks no text), of Python, of SQL, of the shell's scripts and of what builds, clang-tidy's checks
-# (.clang-tidy), gcc's analyzer for what is allocated, opened, freed and closed; for the Python pyflakes, ruff and mypy
-# (python/pyproject.toml). It also warns of sentences of the manual that readers stumble over (tests/checks/words.py). A
-# false finding is marked beside the line, with the reason: NOLINT(check): reason. From the repository's root, where
-# build/build.h is: tests/checks/lint.sh [format|lines|python|ruff|types|tidy|analyzer|words]...
+# (clang-format breaks no text), of Python, of SQL, of the shell's scripts and tests and of what builds, clang-tidy's
+# checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed and closed; for the Python pyflakes, ruff
+# and mypy (python/pyproject.toml). It also warns of sentences of the manual that readers stumble over
+# (tests/checks/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
+# repository's root, where build/build.h is: tests/checks/lint.sh [PART]..., the parts being format, lines, python,
+# ruff, types, tidy, analyzer and words.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"
@@ -35,7 +36,8 @@ format() {
 
 lines() {
     { find src strategies tests -name '*.[ch]' -print0; find tests python -name '*.py' -print0
-        find src tests python -name '*.sh' -print0; find Makefile src/make .ci -type f -print0
+        find src tests python -name '*.sh' -print0; find tests -name '*.bats' -print0
+        find Makefile src/make .ci -type f -print0
         find src experiments tests -name '*.sql' -print0; } |
         LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{121}' | grep -vE '\.sql:[0-9]+:-- reference: ' |
         sed 's/\(:[0-9]*\):.*/\1: more than 120 columns/'

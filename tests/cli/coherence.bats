@@ -8,7 +8,8 @@ DATA=experiments/data/queries
 coherence() { # MORE-LINES
     cat >"$WORK/c.yaml" <<EOF
 study: coherence
-problems: ["heads(file=$DATA/vit_L6_q8.safetensors, head=[0, 3])", "heads(file=$DATA/smollm2_L15_q8.safetensors, head=1)", "clusters(n=60, d=8, spread=0.01)"]
+problems: ["heads(file=$DATA/vit_L6_q8.safetensors, head=[0, 3])",
+           "heads(file=$DATA/smollm2_L15_q8.safetensors, head=1)", "clusters(n=60, d=8, spread=0.01)"]
 clusters: [4, 8]
 partitions: [kmeans, random, segments, none]
 tau: [0.05, 0.2]
@@ -214,7 +215,8 @@ EOF
 
 @test "on queries alone the error study has the kernels that need no keys, and nothing takes them for keys" {
     local file=$DATA/vit_L6_q8.safetensors
-    printf 'problems: "heads(file=%s, head=[0, 3])"\nstrategies: [uniform, kmeans(snap=nearest)]\ncores: svd\nlandmarks: 8\ntrials: 2\nplots: []\n' $file >"$WORK/e.yaml"
+    printf '%s\n' "problems: \"heads(file=$file, head=[0, 3])\"" 'strategies: [uniform, kmeans(snap=nearest)]' \
+        'cores: svd' 'landmarks: 8' 'trials: 2' 'plots: []' >"$WORK/e.yaml"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "kernels=gram(of=queries)"
     expect_status 0
     expect "rows: 8, 8 ok"
@@ -251,7 +253,8 @@ EOF
     run "$NYSBENCH" fit --head $file -o "$WORK/w.npy"
     expect_status 2
     expect "$file has no keys"
-    printf 'problems: "heads(file=%s, head=2, permute=true, max_n=40, first=9)"\nstrategies: uniform\ncores: svd\nkernels: gram\nlandmarks: 8\ntrials: 1\nplots: []\n' $file >"$WORK/e.yaml"
+    printf '%s\n' "problems: \"heads(file=$file, head=2, permute=true, max_n=40, first=9)\"" 'strategies: uniform' \
+        'cores: svd' 'kernels: gram' 'landmarks: 8' 'trials: 1' 'plots: []' >"$WORK/e.yaml"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/w"
     expect_status 0
 }

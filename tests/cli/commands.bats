@@ -162,7 +162,8 @@ load helpers
         grep -v "^src/partitions/" || return 1
     names=$(paste -sd '|' <<<"$names")
     grep -rnoE "nb_(strategy|problem|core)_($names)\b" src --include=*.c --include=*.h |
-        awk -F: '{ name = $3; sub(/nb_(strategy|problem|core)_/, "", name); if ($1 !~ "^src/(problems|cores)/" name ".c$") print }' >"$WORK/known"
+        awk -F: '{ name = $3; sub(/nb_(strategy|problem|core)_/, "", name) }
+            $1 !~ "^src/(problems|cores)/" name ".c$"' >"$WORK/known"
     # a word of a component's own options may be another's name; clusters are also what the study coherence counts
     grep -rnE "\"(|[^\"]*[\`'])($names)[\"\`'(]" src --include=*.c --include=*.h |
         grep -vE "^src/(problems|cores|partitions|attentions)/|^src/studies/coherence/.*\"clusters\"" >>"$WORK/known" ||
@@ -182,7 +183,8 @@ load helpers
     cd "$WORK/tree"
     make -s build/nysbench >"$WORK/log" 2>&1 || { cat "$WORK/log"; return 1; }
     [ -z "$(grep -iE 'warning|error' "$WORK/log")" ]
-    printf 'problems: gaussian(n=40, d=3)\nstrategies: [uniform, largest_norm, every_kth]\ncores: svd\nlandmarks: 4\nname: x\nplots: []\n' >x.yaml
+    printf '%s\n' 'problems: gaussian(n=40, d=3)' 'strategies: [uniform, largest_norm, every_kth]' 'cores: svd' \
+        'landmarks: 4' 'name: x' 'plots: []' >x.yaml
     run build/nysbench run x.yaml
     expect_status 0
     expect "largest_norm"

@@ -32,7 +32,8 @@ Y
     expect "c.yaml:6:20: gaussian has no option 'dd'; did you mean 'd'?"
     expect "c.yaml:7:40: kmeans: restarts = 0 is not an integer from 1 to 1000"
     expect "c.yaml:9:11: metrics: 'eror' is unknown; did you mean 'error'?"
-    expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default"
+    expect "c.yaml:10:10: pairing: 'sides' is unknown; allowed:" \
+        "independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default"
     expect "c.yaml:11:1: key 'attentions' is for study: effect or forward; the study here is error"
     [ "$(grep -c '^nysbench: error: ' <<<"$output")" -eq 9 ]
 }
@@ -262,9 +263,11 @@ trials: 1
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
-    expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans appears in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans appears in the list more than once," \
+        "and counts once"
     expect "nysbench: warning: $WORK/c.yaml:3:8: cores: svd appears in the list more than once, and counts once"
-    expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other appear in the list more than once, and count once"
+    expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other appear in the list more than once," \
+        "and count once"
     expect "nysbench: warning: $WORK/c.yaml:5:10: factors: cur appears in the list more than once, and counts once"
     [ "$(grep -c warning <<<"$output")" -eq 4 ]
     expect "rows: 48, "
@@ -322,7 +325,8 @@ Y
 @test "--set: other rows get a folder of their own, other figures and names do not" {
     program=$(realpath "$NYSBENCH")
     cd "$WORK"
-    printf 'problems: gaussian(n=20, d=3)\nstrategies: [uniform, segment_means]\ncores: svd\nlandmarks: [2, 4]\ntrials: 2\n' >x.yaml
+    printf '%s\n' 'problems: gaussian(n=20, d=3)' 'strategies: [uniform, segment_means]' 'cores: svd' \
+        'landmarks: [2, 4]' 'trials: 2' >x.yaml
     folder() { "$program" plan x.yaml "$@" | sed -n 's/.*results in //p'; }
     [ "$(folder)" = results/x ]
     [ "$(folder --set plots=[] --set baseline=segment_means --set question=why --set name=x)" = results/x ]
@@ -359,7 +363,8 @@ Y
     refuses
     expect "c.yaml:1:1: key 'm' is unknown; did you mean 'landmarks'?"
     expect "c.yaml:2:28: gaussian: d = 8-32 is not an integer from 1 to 16384; did you mean '8..32'?"
-    expect "c.yaml:3:13: strategies: 'uniform, kmeans(init=maximin, restarts=2), segment_means' is not a strategy; write a list in brackets: [uniform, \"kmeans(init=maximin, restarts=2)\", segment_means]"
+    expect "c.yaml:3:13: strategies: 'uniform, kmeans(init=maximin, restarts=2), segment_means' is not a strategy;" \
+        "write a list in brackets: [uniform, \"kmeans(init=maximin, restarts=2)\", segment_means]"
     expect "found '8-64'; did you mean '8..64'?"
     expect "found '8:64'; did you mean '8..64'?"
     expect "found '8:64:8'; did you mean '8..64 step 8'?"
@@ -374,7 +379,8 @@ Y
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set landmarks='8, 16'
     expect "found '8, 16'; write a list in brackets: [8, 16]"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=uniform, kmeans'
-    expect "--set strategies: strategies: 'uniform, kmeans' is not a strategy; write a list in brackets: [uniform, kmeans]"
+    expect "--set strategies: strategies: 'uniform, kmeans' is not a strategy; write a list in brackets:" \
+        "[uniform, kmeans]"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'seed=~'
     expect "--set seed: expected a value, found '~'"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' \
@@ -412,7 +418,8 @@ Y
     [ "$(grep -c ' "svd(' <<<"$output")" -eq 1 ]    # the first of a list counts
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect "rows: 4, of which 0 are done and 4 are to run"
-    printf '<<: &a {cores: svd, <<: *a}\nproblems: gaussian\nstrategies: uniform\nblocks: [{<<: [1]}, {x-a: 1}]\nexclude: {<<: 3}\n' >"$WORK/c.yaml"
+    printf '%s\n' '<<: &a {cores: svd, <<: *a}' 'problems: gaussian' 'strategies: uniform' \
+        'blocks: [{<<: [1]}, {x-a: 1}]' 'exclude: {<<: 3}' >"$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 2
     expect "c.yaml:1:5: '<<': a mapping cannot be merged into itself"
@@ -421,10 +428,11 @@ Y
     expect "c.yaml:4:22: key 'x-a' is unknown"
 }
 
-@test "a pattern or a folder of heads stands for its files, in their order: here, beside the config, in rules and claims" {
+@test "a pattern or folder of heads stands for its files, in order: here, beside the config, in rules and claims" {
     mkdir -p "$WORK/set/h/npy" "$WORK/set/h/none"
     cp experiments/data/panel/vit_c*_n257_L6.safetensors "$WORK/set/h"
-    /usr/bin/python3 -c 'import numpy as np, sys; [np.save(f"{sys.argv[1]}/{x}.npy", np.ones((2, 9, 4))) for x in "qk"]' "$WORK/set/h/npy"
+    /usr/bin/python3 -c 'import numpy as np, sys
+for x in "qk": np.save(f"{sys.argv[1]}/{x}.npy", np.ones((2, 9, 4)))' "$WORK/set/h/npy"
     touch "$WORK/set/h/none/README"
     files() { sed -n '/^problems:/,/^[a-oq-z]/s/.*file=\([^,]*\), head.*/\1/p' <<<"$output" | tr '\n' ' '; }
     cat >"$WORK/set/c.yaml" <<'Y'
@@ -465,10 +473,13 @@ Y
     [ "$(grep -c '  - .*file="set/h/' n.yaml)" -eq 6 ]
 }
 
-@test "the model of .npy heads is named by an option, and that of a file by its metadata unless the option names another" {
+@test "an option names the model of .npy heads; a file's metadata name its own, unless the option names another" {
     mkdir "$WORK/h" "$WORK/g"
-    /usr/bin/python3 -c 'import numpy as np, sys; [np.save(f"{f}/{x}.npy", np.random.default_rng(5).normal(size=(9, 4))) for x in "qk" for f in sys.argv[1:]]' "$WORK/h" "$WORK/g"
-    printf '%s\n' "problems: ['heads(file=[$WORK/h, $WORK/g], model=\"mine\")', heads(file=$WORK/h), heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)]" \
+    /usr/bin/python3 -c 'import numpy as np, sys
+points = np.random.default_rng(5).normal(size=(9, 4))
+for f in sys.argv[1:]: np.save(f"{f}/q.npy", points), np.save(f"{f}/k.npy", points)' "$WORK/h" "$WORK/g"
+    printf '%s\n' "problems: ['heads(file=[$WORK/h, $WORK/g], model=\"mine\")', heads(file=$WORK/h)," \
+        "           heads(file=$ASTRONAUT)]" \
         'strategies: uniform' 'landmarks: 4' 'cores: svd' 'trials: 1' 'metrics: error' 'plots: []' >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     py check_models "$WORK/r/rows.csv"

@@ -8,7 +8,9 @@ sweep() {
         --set factors=nystromformer --set metrics=error \
         --set 'problems=["gaussian(n=60, d=8)", "clusters(n=64, d=8, count=4)"]' \
         --set 'strategies=[uniform, segment_means]' \
-        --set 'cores=[svd, "svd(rcond=[0.1, 0.01, 1e-10])", iterative, "iterative(steps=[2, 12, 30])", "iterative(steps=[6, 12], precision=float)", "tikhonov(lambda=[0.1, 0.01, 0.0001])", "fitted(rows=[8, 16, 32])", fitted, chosen, best]' \
+        --set 'cores=[svd, "svd(rcond=[0.1, 0.01, 1e-10])", iterative, "iterative(steps=[2, 12, 30])",
+            "iterative(steps=[6, 12], precision=float)", "tikhonov(lambda=[0.1, 0.01, 0.0001])",
+            "fitted(rows=[8, 16, 32])", fitted, chosen, best]' \
         --set 'plots=[cutoff, steps, cores, rows, precision]' -o "$WORK/r" "$@"
 }
 
@@ -69,8 +71,11 @@ sweep() {
 
 @test "an iteration that rounding or its start drives out of its region is diverged, never a number, and says why" {
     py write_growing_head "$WORK"
-    printf 'problems: "heads(file=%s)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\ndraws: shared\nmetrics: error\nplots: []\ncores: ["iterative(steps=[6, 34, 60], precision=float)", "iterative(steps=[6, 66, 500])", "iterative(start=given, scale=0.001)", "iterative(steps=0, start=given, scale=0.001)", "shifted(gamma=0, steps=[6, 68])", chosen]\n' \
-        "$WORK" >"$WORK/c.yaml"
+    printf '%s\n' "problems: heads(file=$WORK)" 'strategies: uniform' 'landmarks: 8' 'trials: 1' 'draws: shared' \
+        'metrics: error' 'plots: []' 'cores: ["iterative(steps=[6, 34, 60], precision=float)",' \
+        '    "iterative(steps=[6, 66, 500])", "iterative(start=given, scale=0.001)",' \
+        '    "iterative(steps=0, start=given, scale=0.001)", "shifted(gamma=0, steps=[6, 68])", chosen]' \
+        >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" || [ $? -eq 1 ]
     py check_diverged "$WORK/r/rows.csv"
 }
@@ -87,7 +92,8 @@ sweep() {
             --core "$core(scale=300, start=given)" --metrics error
         expect_status 0
     done
-    printf 'problems: "gaussian(n=30, d=4)"\nstrategies: uniform\nlandmarks: 8\ntrials: 1\ncores: ["iterative(start=[given, paper], scale=[1, 2])"]\n' >"$WORK/c.yaml"
+    printf '%s\n' 'problems: "gaussian(n=30, d=4)"' 'strategies: uniform' 'landmarks: 8' 'trials: 1' \
+        'cores: ["iterative(start=[given, paper], scale=[1, 2])"]' >"$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 2
     expect "c.yaml:5:10: iterative: scale = 2 is for start=given alone; here start=paper"
@@ -133,7 +139,8 @@ sweep() {
 
 @test "the table of cores holds the medians of the rows" {
     "$NYSBENCH" run experiments/00-smoke.yaml --set trials=3 --set 'landmarks=[4, 8, 60]' --set metrics=error \
-        --set 'problems=["gaussian(n=60, d=8)", "clusters(n=64, d=8, count=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' --set 'cores=["svd(rcond=1e-15)", iterative, fitted, best]' --set plots=[] -q -o "$WORK/r" >/dev/null
+        --set "problems=[\"gaussian(n=60, d=8)\", \"clusters(n=64, d=8, count=4)\", heads(file=$ASTRONAUT)]" \
+        --set 'cores=["svd(rcond=1e-15)", iterative, fitted, best]' --set plots=[] -q -o "$WORK/r" >/dev/null
     "$NYSBENCH" table "$WORK/r" cores >"$WORK/out"
     py check_table "$WORK"
 }
@@ -147,7 +154,9 @@ how, here = sys.argv[1], os.environ["NYSBENCH_FOLDER"]
 
 def answer(q, folder):
     f, a, b = (np.load(f"{folder}/{name}.npy") for name in "FAB")
-    assert {x.dtype for x in (f, a, b)} == {np.dtype("<f8")} and (f.shape, a.shape, b.shape) == ((q["n"], q["m"]), 2 * (q["m"],), (q["m"], q["n"])), q
+    n, m = q["n"], q["m"]
+    assert f.dtype == a.dtype == b.dtype == np.dtype("<f8"), q
+    assert (f.shape, a.shape, b.shape) == ((n, m), (m, m), (m, n)), q
     print(json.dumps(q), file=open(here + "/asked", "a"))
     for name in "FAB":
         shutil.copy(f"{folder}/{name}.npy", f"{here}/{how}-{name}.npy")
@@ -156,8 +165,8 @@ def answer(q, folder):
     if how == "oops":
         sys.exit("no X")
     x = np.linalg.pinv(a, rcond=1e-9)
-    x = {"half": x.astype("<f2"), "single": x.astype("<f4"), "whole": np.eye(q["m"], dtype=int), "flat": x.ravel(), "small": x[1:],
-         "nan": np.where(np.eye(q["m"]) > 0, np.nan, x), "column": np.asfortranarray(x)}.get(how, x)
+    x = {"half": x.astype("<f2"), "single": x.astype("<f4"), "whole": np.eye(m, dtype=int), "flat": x.ravel(),
+         "small": x[1:], "nan": np.where(np.eye(m) > 0, np.nan, x), "column": np.asfortranarray(x)}.get(how, x)
     if how != "nothing":
         np.save(folder + "/X.npy", x)
     return {"late": {"done": "core", "waited_s": 2}, "picks": {"done": "picks"}}.get(how, {"done": "core"})
@@ -178,7 +187,7 @@ core() { # HOW [OPTION...]: a line of a list
     echo "  - 'command(run=\"/usr/bin/python3 x.py $1\"${2:+, }${*:2})'"
 }
 
-@test "command: a program gets F, A and B as they are defined, and its pseudo-inverse gives the rows of svd, by both engines, and from some rows of S" {
+@test "command: a program gets F, A, B, and its pseudo-inverse gives svd's rows, by both engines, from some rows" {
     local head
     head=$PWD/experiments/data/vit_astronaut_n257_L6.safetensors
     program
@@ -187,7 +196,8 @@ core() { # HOW [OPTION...]: a line of a list
 r = np.random.default_rng(5)
 np.save("head/q.npy", r.normal(size=(23, 3))), np.save("head/k.npy", r.normal(size=(23, 3)))'
     {
-        printf 'problems: heads(file=head)\nstrategies: [segment_means, uniform]\nlandmarks: [4, 7]\ntrials: 2\nplots: []\nmetrics: [error, core_residual]\ncores:\n  - svd(rcond=1e-9)\n'
+        printf '%s\n' 'problems: heads(file=head)' 'strategies: [segment_means, uniform]' 'landmarks: [4, 7]' \
+            'trials: 2' 'plots: []' 'metrics: [error, core_residual]' 'cores:' '  - svd(rcond=1e-9)'
         core served serve=true
         core started deterministic=true
         core single serve=true
@@ -209,13 +219,14 @@ np.save("head/q.npy", r.normal(size=(23, 3))), np.save("head/k.npy", r.normal(si
     "$NYSBENCH" forward --head "$head" \
         --attention 'nystrom(landmarks=16, core=command(run="/usr/bin/python3 x.py served", serve=true))' -o one.npy
     "$NYSBENCH" forward --head "$head" --attention 'nystrom(landmarks=16, core=svd(rcond=1e-9))' -o two.npy
-    /usr/bin/python3 -c 'import numpy as np; a, b = np.load("one.npy"), np.load("two.npy"); assert np.abs(a - b).max() < 1e-4 * np.abs(b).max(), np.abs(a - b).max()'
+    py check_outputs one.npy two.npy
 }
 
-@test "command: what a core does wrong is a failed row with the reason, an X that is not finite a diverged one; waiting is no part of core_s" {
+@test "command: a core's mistake is a failed row, an X that is not finite a diverged one; core_s leaves out waiting" {
     program
     {
-        printf 'problems: gaussian(n=20, d=2)\nstrategies: uniform\nlandmarks: 3\ntrials: 1\nplots: []\nmetrics: error\ncores:\n  - svd\n'
+        printf '%s\n' 'problems: gaussian(n=20, d=2)' 'strategies: uniform' 'landmarks: 3' 'trials: 1' 'plots: []' \
+            'metrics: error' 'cores:' '  - svd'
         local how
         for how in half whole flat small nan nothing oops; do core $how serve=true; done
         core picks serve=true
@@ -245,7 +256,8 @@ np.save("head/q.npy", r.normal(size=(23, 3))), np.save("head/k.npy", r.normal(si
     expect "0 of 4 checks failed"
     run "$NYSBENCH" check --kind core "command(run=\"/usr/bin/python3 x.py served\", serve=true)"
     expect_status 1
-    expect "it is declared random, but computes the same X in another trial: add deterministic=true, or draw from the seed"
+    expect "it is declared random, but computes the same X in another trial:" \
+        "add deterministic=true, or draw from the seed"
     run "$NYSBENCH" check --kind kernel svd
     expect_status 2
     expect "no kernel 'svd'"

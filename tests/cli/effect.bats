@@ -24,7 +24,8 @@ study() { # RUN MORE-LINES
     cat >"$WORK/e.yaml" <<YAML
 study: effect
 problems: ['live_model(run="$1", layers=[1, half], source=[0, 3])']
-attentions: [streamed, "nystrom(strategy=[segment_means, uniform], landmarks=[4, 6], core=tikhonov)", longformer(window=6)]
+attentions: [streamed, "nystrom(strategy=[segment_means, uniform], landmarks=[4, 6], core=tikhonov)",
+             longformer(window=6)]
 trials: 2
 plots: []
 $2
@@ -52,7 +53,8 @@ outcomes() {
     run "$NYSBENCH" run "$WORK/e.yaml" -j 0 -o "$WORK/whole"
     expect_status 0
     expect "rows: 16, 16 ok"
-    expect "model_error by attention, divided by that of nystrom(landmarks=4, core=tikhonov), on the same head in the same"
+    expect "model_error by attention, divided by that of nystrom(landmarks=4, core=tikhonov)," \
+        "on the same head in the same"
     expect "$WORK/whole: rows.csv, "
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=4"
     expect_status 0
@@ -152,7 +154,8 @@ PY
 }
 
 @test "an interrupt keeps the rows of the layer at hand that have been measured, and the same command goes on" {
-    local pid args=("$WORK/e.yaml" -q -j 1 -o "$WORK/r" --set trials=1 --set "problems=live_model(run=\"$(stub longformer=once)\", layers=1)"
+    local pid args=("$WORK/e.yaml" -q -j 1 -o "$WORK/r" --set trials=1
+        --set "problems=live_model(run=\"$(stub longformer=once)\", layers=1)"
         --set 'attentions=[streamed, performer, longformer(window=6)]')
     study "$(stub)"
     setsid "$NYSBENCH" run "${args[@]}" >"$WORK/log" 2>&1 3>&- &
@@ -167,8 +170,10 @@ PY
 @test "of more than ten methods the figure effect names the eight best, before grey points of the others" {
     undrawn
     study "$(stub)"
-    sed -i 's/strategy=\[segment_means, uniform\]/strategy=[segment_means, uniform, kmeans, pilot, context, orthogonal, kdpp, dsquared, rplu]/' "$WORK/e.yaml"
-    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set 'problems=live_model(run="'"$(stub)"'", layers=1)' >/dev/null
+    sed -i 's/\(strategy=\[segment_means, uniform\)\]/\1, kmeans, pilot, context, orthogonal, kdpp, dsquared, rplu]/' \
+        "$WORK/e.yaml"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
+        --set 'problems=live_model(run="'"$(stub)"'", layers=1)' >/dev/null
     "$NYSBENCH" plot "$WORK/r" effect >/dev/null
     list() { sed -n "s/^array $1.* = \[\(.*\)\]/\1/p" "$WORK/r/plots/effect_output_error.gp"; }
     [ "$(list styles | tr -d "' " | tr , '\n' | uniq -c | xargs)" = "1 grey 8 cloud" ]
@@ -192,7 +197,8 @@ PY
 @test "a causal model with shared keys: perplexity and KL" {
     study "$(tiny causal shared)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
-        --set 'attentions=[streamed, "nystrom(strategy=uniform, landmarks=4, core=tikhonov, factors=cur)", longformer(window=6)]'
+        --set 'attentions=[streamed, "nystrom(strategy=uniform, landmarks=4, core=tikhonov, factors=cur)",
+            longformer(window=6)]'
     expect_status 0
     [ "$(outcomes "$WORK/r/rows.csv")" = "longformer 4 ok
 nystrom 4 ok
@@ -243,7 +249,8 @@ with open(sys.argv[-1] + "/request.json") as file:
 PY
     study "$(tiny)" "plugins: [$WORK/mine.so, $WORK/picks.so]"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0 --set "attentions=[mine,
-        'command(run=\"$PYTHON $WORK/values.py\", deterministic=true)', 'nystrom(strategy=picks, landmarks=4, core=tikhonov)',
+        'command(run=\"$PYTHON $WORK/values.py\", deterministic=true)',
+        'nystrom(strategy=picks, landmarks=4, core=tikhonov)',
         'nystrom(strategy=command(run=\"$PYTHON $WORK/first.py\", deterministic=true), landmarks=4, core=tikhonov)']"
     expect_status 0
     [ "$(outcomes "$WORK/r/rows.csv")" = "command 2 ok
@@ -257,7 +264,8 @@ nystrom 4 ok" ]
         context=empty)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0 \
         --set "attentions=[streamed, longformer(window=6),
-        \"nystrom(strategy=[uniform, kmeans, group_means, farthest_point, orthogonal, dsquared, context, segment_means], landmarks=4, core=tikhonov)\"]"
+        \"nystrom(strategy=[uniform, kmeans, group_means, farthest_point, orthogonal, dsquared, context, segment_means],
+            landmarks=4, core=tikhonov)\"]"
     expect_status 1
     expect "rows: 20, 6 ok, 14 failed"
     expect "exit status 3: the weights are gone"
@@ -308,7 +316,7 @@ streamed 2 ok" ]
     done
 }
 
-@test "heads that cannot be had: the reason does not name the file that they were to be in, which is another each time" {
+@test "heads that cannot be had: the reason does not name their file, which is another each time" {
     local fault reason
     while IFS='|' read -r fault reason; do
         study "$(stub heads=$fault)"
@@ -340,7 +348,8 @@ EOF
     output=$(cat "$WORK/log")
     umount "$WORK/tmp"
     expect_status 1
-    expect "nysbench: error: temporary files cannot be written, see TMPDIR: No space left on device; the same command continues when there is enough"
+    expect "nysbench: error: temporary files cannot be written, see TMPDIR: No space left on device;" \
+        "the same command continues when there is enough"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
     expect_status 0
 }

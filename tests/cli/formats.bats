@@ -14,7 +14,8 @@ trials: 6
 metrics: error
 plots: []
 claims:
-  - {says: "k-means | is <b>*less*</b>", compare: {strategy: [kmeans, uniform], metric: error, where: {core: iterative}}, expect: {ratio: [0.5, 0.9]}}
+  - {says: "k-means | is <b>*less*</b>",
+     compare: {strategy: [kmeans, uniform], metric: error, where: {core: iterative}}, expect: {ratio: [0.5, 0.9]}}
 Y
     "${NYSBENCH:-$PWD/nysbench}" run "$SHARED/c.yaml" -q -o "$SHARED/r" >/dev/null
 }

@@ -51,7 +51,8 @@ nobody_left() {
     expect_status 1
     expect "crashed: 4 rows: the strategy's pick"
     expect "$segfault"
-    expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16, factors=nystromformer, core=svd'"
+    expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16," \
+        "factors=nystromformer, core=svd'"
     expect "rows: 32, 24 ok, 4 skipped, 4 crashed"
     expect_rows crashed "the strategy's pick was $segfault" 4 || expect_rows crashed "the strategy's pick $segfault" 4
     with "aborts(from=3)" -j 1
@@ -96,12 +97,14 @@ nobody_left() {
     experiment "uniform, rounds_up(from=3), kmeans" "svd" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --plugin "$BATS_FILE_TMPDIR/meddlers.so" -o "$WORK/r"
     expect_status 0
-    [ "$(grep -c "nysbench: warning: with --jobs 0 plug-ins run in this process: one that crashes or hangs ends the run" <<<"$output")" -eq 1 ]
+    [ "$(grep -c "^nysbench: warning: with --jobs 0 plug-ins run in this process: one that crashes or hangs ends the" \
+        <<<"$output")" -eq 1 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 -o "$WORK/s" --set strategies=uniform
     [[ $output != *warning* ]]
     run "$NYSBENCH" run "$WORK/c.yaml" -q --blas-threads 2 --plugin "$BATS_FILE_TMPDIR/meddlers.so" -o "$WORK/t"
     expect_status 2
-    expect "nysbench: error: run: --blas-threads 2: a plug-in runs in a copy of its worker, which can be made of one thread only: leave out --blas-threads, or $BATS_FILE_TMPDIR/meddlers.so"
+    expect "nysbench: error: run: --blas-threads 2: a plug-in runs in a copy of its worker," \
+        "which can be made of one thread only: leave out --blas-threads, or $BATS_FILE_TMPDIR/meddlers.so"
     [ ! -e "$WORK/t" ]
 }
 
@@ -147,7 +150,8 @@ nobody_left() {
 @test "nonsense: repeated tokens, NaN in the points" {
     with repeat -j 2
     expect_status 1
-    /usr/bin/python3 -c 'import csv, sys; assert {row["reason"] for row in csv.DictReader(open(sys.argv[1])) if row["status"] == "failed"} == {"landmarks 0 and 2 are both token 0", "landmarks 0 and 15 are both token 0"}' "$WORK/r/rows.csv"
+    of_csv "$WORK/r/rows.csv" 'assert {row["reason"] for row in rows if row["status"] == "failed"} == {
+        f"landmarks 0 and {i} are both token 0" for i in (2, 15)}'
     expect_rows failed "landmarks 0 and " 8
     with nan_points -j 2
     expect_status 1
@@ -160,7 +164,8 @@ nobody_left() {
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/r"
     expect_status 1
     expect "rows: 16, 4 ok, 12 failed"
-    /usr/bin/python3 -c 'import csv, sys; assert {row["reason"] for row in csv.DictReader(open(sys.argv[1])) if row["status"] == "failed"} == {"curt failed without a message: numerical failure", "curt_core failed without a message: numerical failure"}' "$WORK/r/rows.csv"
+    of_csv "$WORK/r/rows.csv" 'assert {row["reason"] for row in rows if row["status"] == "failed"} == {
+        f"{name} failed without a message: numerical failure" for name in ("curt", "curt_core")}'
     run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(fails=true)" -m 3 \
         -o "$WORK/k.npy"
     expect_status 1
@@ -220,7 +225,8 @@ nobody_left() {
     expect_rows crashed "the core was killed by signal 6 (Aborted)" 5
     experiment "aborts, uniform, leave, kmeans, spoil, farthest_point, babble" \
         "svd, core_crash, iterative" >"$WORK/c.yaml"
-    sed -i 's/trials: 1/trials: 2/; s/, cur//; s/^problems: .*/problems: ["gaussian(n=60, d=4)", "heads(file=experiments\/data\/vit_astronaut_n257_L6.safetensors, head=0)"]/' "$WORK/c.yaml"
+    sed -i -e 's/trials: 1/trials: 2/; s/, cur//' \
+        -e "s|^problems: .*|problems: [\"gaussian(n=60, d=4)\", \"heads(file=$ASTRONAUT, head=0)\"]|" "$WORK/c.yaml"
     for jobs in 1 2 4; do
         run "$NYSBENCH" run "$WORK/c.yaml" -q -j "$jobs" --fresh --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
         expect_status 1

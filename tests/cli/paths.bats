@@ -7,7 +7,8 @@ load helpers
 VIT=experiments/data/vit_astronaut_n257_L6.safetensors
 
 # Blanks, quotes, what shells, gnuplot, printf, YAML and CSV would take for theirs, UTF-8, a line's end.
-ODD=$'-o "a" \'b\' $(touch pwned) `touch pwned`; touch pwned | \xc3\xbc \xe2\x80\x93 \xe5\x90\x8d %s%n \\ #{x}: [y], z\n^_{2} & !'
+ODD=$'-o "a" \'b\' $(touch pwned) `touch pwned`; touch pwned | \xc3\xbc \xe2\x80\x93 \xe5\x90\x8d'
+ODD+=$' %s%n \\ #{x}: [y], z\n^_{2} & !'
 
 # The experiment c.yaml in folder $1, on the head file $2 of the folder $3.
 experiment() {
@@ -77,7 +78,8 @@ experiment() {
     sed -i 's/"name": "odd", //' ./-c.yaml
     run "$NYSBENCH" plan -- -c.yaml
     expect_status 2
-    expect "-c.yaml: name: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '-c', which is the file's name"
+    expect "-c.yaml: name: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '-c'," \
+        "which is the file's name"
 }
 
 @test "a name that is too long is told from its beginning to the reason" {
@@ -164,11 +166,13 @@ beside() {
     mkdir -p "$WORK/there/exp" "$WORK/else"
     cp "$VIT" "$WORK/there/exp/h.safetensors"
     cp tests/support/npy.py "$WORK/there/exp"
-    printf 'import json, npy\nm = json.load(open("request.json"))["m"]\nnpy.save("picks.npy", "<i8", (m,), range(0, 3 * m, 3))\n' >"$WORK/there/exp/mine.py"
+    printf '%s\n' 'import json, npy' 'm = json.load(open("request.json"))["m"]' \
+        'npy.save("picks.npy", "<i8", (m,), range(0, 3 * m, 3))' >"$WORK/there/exp/mine.py"
     "$program" fit --head "$WORK/there/exp/h.safetensors" -o "$WORK/there/exp/w.npy" >/dev/null
     cat >"$WORK/there/exp/c.yaml" <<'Y'
 problems: ["heads(file=h.safetensors, head=[0, 1], permute=true)", "gaussian(n=40, d=8)"]
-strategies: ["learned(weights=w.npy, take=sample)", 'command(run="/usr/bin/python3 mine.py", deterministic=true)', uniform]
+strategies: ["learned(weights=w.npy, take=sample)",
+             'command(run="/usr/bin/python3 mine.py", deterministic=true)', uniform]
 cores: [svd, fitted]
 landmarks: [4, 8]
 trials: 2
@@ -181,10 +185,11 @@ exclude:
 Y
 }
 
-@test "a file that is named within a part of an attention is looked for beside the config too, whatever part comes next" {
+@test "a file named within a part of an attention is looked for beside the config too, whatever part comes next" {
     mkdir "$WORK/exp"
     printf 'exit 1\n' >"$WORK/exp/pick.sh"
-    printf 'study: forward\nproblems: gaussian(n=64, d=4)\nattentions: ["nystrom(strategy=command(run=\\"sh pick.sh\\"), core=svd, landmarks=4)"]\n' >"$WORK/exp/c.yaml"
+    printf '%s\n' 'study: forward' 'problems: gaussian(n=64, d=4)' \
+        'attentions: ["nystrom(strategy=command(run=\"sh pick.sh\"), core=svd, landmarks=4)"]' >"$WORK/exp/c.yaml"
     run "$NYSBENCH" plan "$WORK/exp/c.yaml" --origins -o "$WORK/r"
     expect_status 0
     expect "strategy=command(run=\\\"sh $WORK/exp/pick.sh\\\""
@@ -257,14 +262,16 @@ Y
     cd "$WORK/else"
     run "$program" plan ../there/exp/c.yaml
     expect_status 2
-    expect "../there/exp/c.yaml:1:13: h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/else and in $WORK/there/exp"
+    expect "../there/exp/c.yaml:1:13: h.safetensors: cannot be opened: No such file or directory;" \
+        "looked for in $WORK/else and in $WORK/there/exp"
     expect "../there/exp/c.yaml:2:15: w.npy: cannot be opened: No such file or directory; looked for in"
     cd ../there/exp
     run "$program" plan c.yaml --set strategies=uniform --set baseline=uniform --set exclude=[]
     expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/there/exp"
     [[ "$output" != *" and in "* ]]
     run "$program" plan c.yaml --set 'problems=heads(file=~/h.safetensors)'
-    expect "~/h.safetensors: cannot be opened: No such file or directory; only a shell expands '~': write the folder out"
+    expect "~/h.safetensors: cannot be opened: No such file or directory; only a shell expands '~':" \
+        "write the folder out"
     printf 'problems: gaussian\nstrategies: uniform\ncores: svd\nplugins: [mine.so, ~/mine.so]\n' >p.yaml
     cd "$WORK/else"
     run "$program" plan ../there/exp/p.yaml

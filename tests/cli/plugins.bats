@@ -210,7 +210,7 @@ EOF
     [ "$(grep -c '^FAIL.*, memory' <<<"$output")" -eq 0 ]
 }
 
-@test "a plug-in is compiled with the headers that the program has, in a checkout, where it is installed and in a wheel" {
+@test "a plug-in is compiled with the program's headers, in a checkout, where it is installed and in a wheel" {
     cd "$WORK"
     "$NYSBENCH" new core mine
     local program
@@ -219,7 +219,8 @@ EOF
     cp -R "$INSTALLED_TREE/usr/include/nysbench" wheel/include
     for program in "$NYSBENCH" "$INSTALLED_TREE/usr/bin/nysbench" wheel/nysbench; do
         rm -f mine.so
-        eval "cc -Wall -Wextra -Werror $("$program" info | sed -n 's/^plugin_flags  *//p') -shared -fPIC mine.c -o mine.so"
+        flags=$("$program" info | sed -n 's/^plugin_flags  *//p')
+        eval "cc -Wall -Wextra -Werror $flags -shared -fPIC mine.c -o mine.so"
         run "$NYSBENCH" check mine.so
         expect "0 of "
     done
@@ -304,7 +305,8 @@ Now:"
     expect "empty.so: exports no nysbench_plugin"
     expect "has interface "
     mine
-    sed 's/NB_PLUGIN(\(.*\)); .*/static const nb_plugin_part parts[] = {\1, {0}}; extern const nb_plugin nysbench_plugin; const nb_plugin nysbench_plugin = {NB_ABI + 5, parts};/' \
+    local declared="static const nb_plugin_part parts[] = {\1, {0}}; extern const nb_plugin nysbench_plugin;"
+    sed "s/NB_PLUGIN(\(.*\)); .*/$declared const nb_plugin nysbench_plugin = {NB_ABI + 5, parts};/" \
         "$WORK/mine.c" >"$WORK/wrong.c"
     plugin "$WORK/wrong.c" "$WORK/wrong.so"
     run "$NYSBENCH" list --plugin "$WORK/wrong.so"
@@ -355,7 +357,7 @@ static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
     return nb_head_new(9, 2, out, ctx);
 }
 
-static const nb_core zero = {.component = {"zero", "X = 0: the error is 1", references, options, 0}, .compute = compute};
+static const nb_core zero = {{"zero", "X = 0: the error is 1", references, options, 0}, .compute = compute};
 static const nb_problem origin = {{"origin", "all points are zero", references, options, 0},
                                   .shape = shape, .make = make};
 NB_PLUGIN({"core", &zero.component}, {"problem", &origin.component});
@@ -364,7 +366,7 @@ EOF
     printf 'problems: origin\nstrategies: uniform\ncores: zero\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/two.so" -o "$WORK/r"
     expect_status 0
-    /usr/bin/python3 -c 'import csv, sys; row, = csv.DictReader(open(sys.argv[1])); assert row["core"] == "zero" and abs(float(row["error"]) - 1) < 1e-15' "$WORK/r/rows.csv"
+    of_csv "$WORK/r/rows.csv" 'row, = rows; assert row["core"] == "zero" and abs(float(row["error"]) - 1) < 1e-15'
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 2
     expect "no core 'zero'"
@@ -391,7 +393,9 @@ EOF
         attentions/attention.h >"$WORK/kinds.c"
     diff <(cc -std=c11 -I. -MM "$WORK/kinds.c" | tr ' ' '\n' | sed -n 's|^[.]/||; /[.]h$/p' | sort -u) \
         <(find . -name '*.h' | cut -c3- | sort)
-    printf '#include "strategy.h"\nint f(const nb_scene *s);\nint f(const nb_scene *s) { return nb_scene_head(s)->n; }\n' >"$WORK/one.c"
+    printf \
+        '#include "strategy.h"\nint f(const nb_scene *s);\nint f(const nb_scene *s) { return nb_scene_head(s)->n; }\n' \
+        >"$WORK/one.c"
     cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
     sed -i 's/nb_scene_head(s)->n/s->keep/' "$WORK/one.c"
     run cc -std=c11 -I. -Wall -Werror -fsyntax-only "$WORK/one.c"
@@ -404,13 +408,14 @@ EOF
 
 @test "plug-ins may do all that the headers document: every trait, oracles of S, notes, options that are components" {
     plugin tests/cli/plugins/whole.c "$WORK/whole.so"
-    printf 'problems: gaussian(n=40, d=3)\nstrategies: [whole, whole(start=leverage), whole(start=kmeans)]\ncores: [cut, "exact_rows(of=cut)"]\nlandmarks: [4, 20]\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    printf '%s\n' 'problems: gaussian(n=40, d=3)' 'strategies: [whole, whole(start=leverage), whole(start=kmeans)]' \
+        'cores: [cut, "exact_rows(of=cut)"]' 'landmarks: [4, 20]' 'trials: 1' 'plots: []' >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/whole.so" -o "$WORK/r"
     expect_status 1
     expect "failed: 4 rows: the start picks no tokens"
     expect "diverged: 4 rows: too many landmarks for an example"
     [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq 4 ]
-    /usr/bin/python3 -c 'import csv, sys; assert {float(r["core_cutoff"]) for r in csv.DictReader(open(sys.argv[1])) if r["status"] == "ok"} == {1e-3}' "$WORK/r/rows.csv"
+    of_csv "$WORK/r/rows.csv" 'assert {float(r["core_cutoff"]) for r in rows if r["status"] == "ok"} == {1e-3}'
     run "$NYSBENCH" check --plugin "$WORK/whole.so" whole
     expect_status 0
     run "$NYSBENCH" check --plugin "$WORK/whole.so" cut
@@ -424,11 +429,13 @@ EOF
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote beyond the end"
     # of 2 points
-    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: the same seed gave other landmarks: of the queries, landmark 0 is one point, and then another"
+    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: the same seed gave other landmarks:" \
+        "of the queries, landmark 0 is one point, and then another"
     expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: it changed its input"
     expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
     expect "FAIL hangs, picks: 1 token: not done after 1 s"
-    expect "FAIL not_random, traits: 130 tokens: it is declared random, but picks the same in another trial: drop NB_RANDOM, or draw"
+    expect "FAIL not_random, traits: 130 tokens: it is declared random, but picks the same in another trial:" \
+        "drop NB_RANDOM, or draw"
     expect "FAIL swallows, memory: 1 token: allocation"
     for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do
         expect "PASS $good"
@@ -445,13 +452,14 @@ EOF
     expect "did you mean 'uniform'?"
 }
 
-@test "what a plug-in does before anything runs happens in a child first: a crash, an exit and a hang are told; its rounding stays its own" {
-    printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+@test "before anything runs a child tries a plug-in: a crash, an exit, a hang are told; its rounding stays its own" {
+    printf '%s\n' 'problems: early_problem' 'strategies: [uniform, early]' 'cores: [svd, early_core]' 'landmarks: 3' \
+        'trials: 1' 'plots: []' >"$WORK/c.yaml"
     cp "$BATS_FILE_TMPDIR/early.so" "$WORK"
-    local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check, traits_of, within or multiplications: " "early: calling its check, traits_of, within or multiplications: "
-        "early: calling its ready: " "early_problem: calling its shape: " "early_core: calling its traits_of or cost: "
-        "" "early: calling its check, traits_of, within or multiplications: " \
-            "early_core: calling its traits_of or cost: ")
+    local traits="early: calling its check, traits_of, within or multiplications: "
+    local where=("" "$WORK/early.so: cannot be loaded: " "$traits" "$traits" "early: calling its ready: "
+        "early_problem: calling its shape: " "early_core: calling its traits_of or cost: " "" "$traits"
+        "early_core: calling its traits_of or cost: ")
     for place in 1 2 3 4 5 6 8 9; do
         while IFS='|' read -r harm reason; do
             EARLY=$place HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
@@ -476,7 +484,8 @@ EOF
 
 # early_config: $WORK/c.yaml with the plug-in's strategy and core among others.
 early_config() {
-    printf 'problems: "gaussian(n=60, d=4)"\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: [3, 12]\ntrials: 2\nplots: []\n' >"$WORK/c.yaml"
+    printf '%s\n' 'problems: "gaussian(n=60, d=4)"' 'strategies: [uniform, early]' 'cores: [svd, early_core]' \
+        'landmarks: [3, 12]' 'trials: 2' 'plots: []' >"$WORK/c.yaml"
     cp "$BATS_FILE_TMPDIR/early.so" "$WORK"
 }
 
@@ -491,8 +500,9 @@ early_config() {
         wait "$main"
         grep -q . "$WORK/loads"
         ! grep -q "^$main " "$WORK/loads" || { echo "loaded by the program: $command"; return 1; }
-        [[ $command != run* ]] || awk -v main="$main" \
-            '$2 != main { loaded[$1]; parent[$2] } END { for (p in parent) { workers++; if (p in loaded) exit 1 } exit !workers }' "$WORK/loads" || { echo "loaded by a worker: $command"; return 1; }
+        [[ $command != run* ]] || awk -v main="$main" '$2 != main { loaded[$1]; parent[$2] }
+            END { for (p in parent) { workers++; if (p in loaded) exit 1 } exit !workers }' "$WORK/loads" ||
+            { echo "loaded by a worker: $command"; return 1; }
     done
 }
 
@@ -541,30 +551,33 @@ EOF
 }
 
 @test "what a plug-in tells is asked in a child and kept: where that ends, rows are measured, and it is told once" {
-    printf 'problems: "gaussian(n=90, d=8)"\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 4\nplots: []\n' >"$WORK/c.yaml"
+    printf '%s\n' 'problems: "gaussian(n=90, d=8)"' 'strategies: [uniform, early]' 'cores: [svd, early_core]' \
+        'landmarks: 3' 'trials: 4' 'plots: []' >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" -o "$WORK/r"
     for harm in abort "exit 0"; do
         EARLY=11 HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/early.so" --fresh \
             -o "$WORK/s"
         expect_status 0
         expect "rows: 16, 16 ok"
-        [ "$(grep -c "^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early: calling its multiplications: \(killed by signal 6 (Aborted)\|it ended the program\)$" <<<"$output")" -eq 1 ]
-        [ "$(grep -c "^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_core: calling its cost: " <<<"$output")" \
-            -eq 1 ]
+        local told="^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early" ends="killed by signal 6 (Aborted)"
+        [ "$(grep -c "$told: calling its multiplications: \($ends\|it ended the program\)$" <<<"$output")" -eq 1 ]
+        [ "$(grep -c "${told}_core: calling its cost: " <<<"$output")" -eq 1 ]
     done
     EARLY=10 HARM=abort run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
     expect_status 0
     cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/s/rows.csv")
-    printf 'study: forward\nproblems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"\nattentions: [naive, early_attention]\nplots: []\n' >"$WORK/f.yaml"
+    printf '%s\n' 'study: forward' "problems: heads(file=$ASTRONAUT)" 'attentions: [naive, early_attention]' \
+        'plots: []' >"$WORK/f.yaml"
     EARLY=11 HARM=abort run "$NYSBENCH" plan "$WORK/f.yaml" --plugin "$BATS_FILE_TMPDIR/early.so"
     expect_status 0
-    expect "nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_attention: calling its cost: killed by signal 6 (Aborted)"
+    expect "nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_attention: calling its cost:" \
+        "killed by signal 6 (Aborted)"
     EARLY=11 HARM=abort run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/f" --plugin "$BATS_FILE_TMPDIR/early.so"
     expect_status 1 # the process that computes its rows needs it
     expect "rows: 20, 10 ok, 10 crashed"
 }
 
-@test "what a plug-in does before anything runs has the time of --timeout, and check tells what hangs, refuses or crashes" {
+@test "before anything runs a plug-in has the time of --timeout; check tells what hangs, refuses or crashes" {
     printf 'problems: early_problem\nstrategies: early\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' \
         >"$WORK/c.yaml"
     local name place why
@@ -584,11 +597,14 @@ EOF
         expect "${why}not done after 1 s"
     done <<EOF2
 early|1|early.so: cannot be loaded: 
-early|2|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, within or multiplications: 
-early|3|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, within or multiplications: 
+early|2|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, \
+within or multiplications: 
+early|3|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, \
+within or multiplications: 
 early|4|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its ready: 
 early_core|6|FAIL early_core, options: $BATS_FILE_TMPDIR/early.so: early_core: calling its traits_of or cost: 
-early_attention|7|FAIL early_attention, options: $BATS_FILE_TMPDIR/early.so: early_attention: calling its check, traits_of, keep, size_of, refusal or cost: 
+early_attention|7|FAIL early_attention, options: $BATS_FILE_TMPDIR/early.so: early_attention: \
+calling its check, traits_of, keep, size_of, refusal or cost: 
 run|1|early.so: cannot be loaded: 
 run|2|early: calling its check, traits_of, within or multiplications: 
 run|3|early: calling its check, traits_of, within or multiplications: 
@@ -621,15 +637,17 @@ wrong() {
 import sys
 import npy
 nan = float("nan")
-picks = {"shape": ("<i8", (3, 2), [0, 1, 2, 0, 1, 2]), "few": ("<i8", (2,), [0, 1]), "twice": ("<i8", (3,), [4, 7, 4]), "range": ("<i8", (3,), [0, 1, 20]),
-         "negative": ("<i8", (3,), [0, -1, 2]), "huge": ("<i8", (3,), [0, 2**40, 2]), "nan": ("<f8", (3, 4), 12 * [nan]),
+picks = {"shape": ("<i8", (3, 2), [0, 1, 2, 0, 1, 2]), "few": ("<i8", (2,), [0, 1]),
+         "twice": ("<i8", (3,), [4, 7, 4]), "range": ("<i8", (3,), [0, 1, 20]), "negative": ("<i8", (3,), [0, -1, 2]),
+         "huge": ("<i8", (3,), [0, 2**40, 2]), "nan": ("<f8", (3, 4), 12 * [nan]),
          "wide": ("<f8", (3, 5), 15 * [0.0]), "flat": ("<f8", (3,), 3 * [0.0])}
 npy.save(sys.argv[-1] + "/picks.npy", *picks[sys.argv[1]])
 print("standard output is not for nysbench")
 PY
     local p="/usr/bin/python3 $WORK/p.py"
     cat >"$WORK/cases" <<EOF
-$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 4), points
+$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19, \
+or floats of shape (3, 4), points
 $p few|60|integers of shape (2,); allowed are integers of shape (3,)
 $p twice|60|picks.npy: landmarks 0 and 2 are both token 4
 $p range|60|picks.npy: landmark 2 is token 20, allowed are 0 to 19
@@ -657,8 +675,8 @@ EOF
     cat >"$WORK/p.py" <<'PY'
 import sys
 import npy
-kinds = {"tokens": ("<i8", (3,), [4, 7, 1]), "points": ("<f8", (3, 2), [1, 0, 0, 1, 0, 0]), "few": ("<i8", (2,), [0, 1]), "range": ("<i8", (3,), [0, 1, 20]),
-         "nan": ("<f8", (3, 2), 6 * [float("nan")])}
+kinds = {"tokens": ("<i8", (3,), [4, 7, 1]), "points": ("<f8", (3, 2), [1, 0, 0, 1, 0, 0]),
+         "few": ("<i8", (2,), [0, 1]), "range": ("<i8", (3,), [0, 1, 20]), "nan": ("<f8", (3, 2), 6 * [float("nan")])}
 for word in sys.argv[1:-1]:
     name, kind = word.split("=")
     npy.save(name + "picks.npy", *kinds[kind])
@@ -672,12 +690,17 @@ $p query_=tokens|60|p.py query_=tokens: left query_picks.npy; $allowed: in .
 $p key_=points|60|left key_picks.npy; $allowed: in .
 $p =tokens key_=tokens|60|left picks.npy, key_picks.npy; $allowed: in .
 $p =tokens query_=tokens key_=tokens|60|left picks.npy, query_picks.npy, key_picks.npy; $allowed: in .
-$p =points|60|: picks.npy: floats of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19; points need a file for each side: in .
-$p =few|60|: picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19; points need a file for each side: in .
+$p =points|60|: picks.npy: floats of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19; \
+points need a file for each side: in .
+$p =few|60|: picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19; \
+points need a file for each side: in .
 $p =range|60|: picks.npy: landmark 2 is token 20, allowed are 0 to 19: in .
-$p query_=tokens key_=points|60|: query_picks.npy: tokens, key_picks.npy: points; allowed are tokens in both, or points in both: in .
-$p query_=few key_=tokens|60|: query_picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 2), points: in .
-$p query_=points key_=few|60|: key_picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 2), points: in .
+$p query_=tokens key_=points|60|: query_picks.npy: tokens, key_picks.npy: points; \
+allowed are tokens in both, or points in both: in .
+$p query_=few key_=tokens|60|: query_picks.npy: integers of shape (2,); \
+allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 2), points: in .
+$p query_=points key_=few|60|: key_picks.npy: integers of shape (2,); allowed are integers of shape (3,), \
+tokens from 0 to 19, or floats of shape (3, 2), points: in .
 $p query_=points key_=nan|60|: key_picks.npy: NaN or Inf in the landmark points: in .
 $p query_=tokens key_=range|60|: key_picks.npy: landmark 2 is token 20, allowed are 0 to 19: in .
 sh -c 'mkfifo key_picks.npy; mkdir query_picks.npy'|60|left no picks; $allowed
@@ -686,7 +709,7 @@ EOF
     wrong both exchange
 }
 
-@test "command: with both, a program gets queries and keys; one file of tokens gives the rows of two; seeds differ by trial; a run goes on" {
+@test "command: with both, a program gets queries and keys; one file of tokens does for two; seeds differ by trial" {
     local head=experiments/data/vit_astronaut_n257_L6.safetensors
     cp tests/support/npy.py "$WORK"
     cat >"$WORK/both.py" <<'PY'
@@ -700,7 +723,8 @@ with open(os.environ["NYSBENCH_FOLDER"] + "/told-" + mode, "a") as told:
     print(json.dumps([request, files, q_type, k_type, q_shape, k_shape, math.fsum(q), math.fsum(k)]), file=told)
 m, (n, d) = request["m"], q_shape
 rows = lambda x: [x[i * d:(i + 1) * d] for i in range(n)]
-lowest = lambda x, y: sorted(range(n), key=[math.fsum(a * b for a, b in zip(*pair)) for pair in zip(rows(x), rows(y))].__getitem__)[:m]
+products = lambda x, y: [math.fsum(a * b for a, b in zip(*pair)) for pair in zip(rows(x), rows(y))]
+lowest = lambda x, y: sorted(range(n), key=products(x, y).__getitem__)[:m]
 same, other = lowest(q, k), lowest(k, k)
 if mode == "one":
     npy.save("picks.npy", "<i8", (m,), same)
@@ -753,7 +777,9 @@ m = json.load(open("request.json"))["m"]
 with open(os.path.join(os.environ["NYSBENCH_FOLDER"], "$1"), "w") as out:
     print(os.path.realpath(sys.prefix), *sys.argv, sep="\n", file=out)
 head = ("{'descr': '<i8', 'fortran_order': False, 'shape': (%d,), }" % m).ljust(117) + "\n"
-open("picks.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%dq" % m, *range(m)))
+with open("picks.npy", "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+    file.write(struct.pack("<%dq" % m, *range(m)))
 EOF
 }
 
@@ -772,7 +798,7 @@ strategies: ["command(run=\\"$text\\")"]
 EOF
 }
 
-@test "command: files become absolute, links are not followed, folders stay; KEY=FILE too, and it is part of what a row is" {
+@test "command: files become absolute, links are not followed, folders stay; KEY=FILE too, which identifies rows" {
     mkdir -p "$WORK/in/venv/bin" "$WORK/in/bl ank" "$WORK/in/pkg"
     cd "$WORK/in"
     ln -s /usr/bin/python3 venv/bin/python
@@ -785,7 +811,8 @@ EOF
         with_command "$program 'bl ank/mine.py' --weights=w.npy other=none.npy pkg w.npy"
         run "$NYSBENCH" run c.yaml -q --fresh -o r
         expect_status 0
-        [ "$(sed '$d' told)" = "$(printf '%s\n' "$here/venv" "$here/bl ank/mine.py" "--weights=$here/w.npy" other=none.npy pkg "$here/w.npy")" ] || { cat told; return 1; }
+        sed '$d' told | diff - <(printf '%s\n' "$here/venv" "$here/bl ank/mine.py" "--weights=$here/w.npy" \
+            other=none.npy pkg "$here/w.npy")
     done
     echo 2 >w.npy
     run "$NYSBENCH" plan c.yaml -o r
@@ -855,7 +882,7 @@ EOF
     until_true eval "! pgrep -f '^sleep 33[.]3$'"
 }
 
-@test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {
+@test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths" {
     local spec='command(run="/usr/bin/python3 experiments/plugins/farthest.py")'
     "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 \
         --pairing independent --side keys -o "$WORK/k.npy" >/dev/null
@@ -905,7 +932,7 @@ EOF
     py check_profile "$WORK"
 }
 
-@test "command: profile_landmarks.py, and profile, have less than half the error of k-means in the same trial, and the same rows with --jobs 2" {
+@test "command: profile_landmarks.py and profile have less than half of k-means' error, the same with --jobs 2" {
     config <<EOF
 problems: heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=1)
 cores: iterative(steps=6)

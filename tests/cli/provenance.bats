@@ -9,7 +9,8 @@ save() {
     mkdir -p "$WORK/h"
     /usr/bin/python3 -c 'import numpy, sys
 r = numpy.random.default_rng(int(sys.argv[2]))
-for name in "qk": numpy.save(sys.argv[1] + "/" + name, r.standard_normal((int(sys.argv[3]), 3)))' "$WORK/h" "$1" "${2:-30}"
+for name in "qk": numpy.save(sys.argv[1] + "/" + name, r.standard_normal((int(sys.argv[3]), 3)))' \
+        "$WORK/h" "$1" "${2:-30}"
 }
 
 experiment() {
@@ -69,9 +70,11 @@ print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.s
     expect "rows: 4, of which 2 are done and 2 are to run"
     "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" >"$WORK/out" 2>"$WORK/told"
     output=$(cat "$WORK/told")
-    expect "nysbench: warning: $WORK/h/k.npy: has other contents (SHA-256 $is...) than when rows were measured on it ($was...)"
+    expect "nysbench: warning: $WORK/h/k.npy: has other contents (SHA-256 $is...) than when" \
+        "rows were measured on it ($was...)"
     expect "nysbench: warning: $WORK/h/q.npy: has other contents"
-    expect "nysbench: warning: 2 rows measured on earlier contents of the same files stay in $WORK/r/results.sqlite, unused"
+    expect "nysbench: warning: 2 rows measured on earlier contents of the same files stay in $WORK/r/results.sqlite," \
+        "unused"
     [ "$(manifests)" = "2 2, 2 0" ]
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/whole"
     cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/whole/rows.csv")
@@ -88,7 +91,7 @@ print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.s
     [ "$(manifests)" = "4 0, 0 2" ]
 }
 
-@test "a .safetensors file with other contents is noticed, one that was only touched or moved to the same place is not" {
+@test "other contents of a .safetensors file are noticed; a touch, or a move to the same place, is not" {
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/h.safetensors"
     experiment
     sed -i "s,heads(file=[^)]*),\"heads(file=$WORK/h.safetensors\, head=1)\"," "$WORK/c.yaml"
@@ -115,7 +118,7 @@ got_somewhere() {
     done_rows && [ "$rows" -gt 0 ]
 }
 
-@test "a file that changes while it is being measured ends the run; no row of the changed data passes for one of the old" {
+@test "a file that changes while it is measured ends the run; no row of the new data passes for one of the old" {
     save 1 1500
     experiment 3000
     sed -i 's/, "gaussian.*/]/' "$WORK/c.yaml"
@@ -266,7 +269,7 @@ with() { # KERNELS COMMAND...
     OPENBLAS_CORETYPE=$1 "$NYSBENCH" "${@:2}"
 }
 
-@test "rows of other BLAS kernels or BLAS threads are refused like another build's; --mixed goes on, and every output tells of it" {
+@test "rows of other BLAS kernels or threads are refused like another build's; --mixed goes on, and outputs tell" {
     save 1
     experiment
     two_kernels
@@ -312,7 +315,7 @@ with() { # KERNELS COMMAND...
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
     [[ "$output" != *"measured anew"* ]]
-    /usr/bin/python3 -SE -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE manifests SET executable = '"'other'"'"); db.commit()' "$WORK/r/results.sqlite"
+    in_store "$WORK/r" "UPDATE manifests SET executable = 'other'"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
     expect "warning: $WORK/r/results.sqlite: nothing is measured anew, and 4 rows were measured by executable other"
@@ -350,22 +353,27 @@ PY
     echo "x = 1" >"$WORK/helper.py"
     config <<Y
 problems: "gaussian(n=20, d=3)"
-strategies: [uniform, "command(run=\"/usr/bin/python3 -B pick.py\", deterministic=true)", "command(run=\"/usr/bin/python3 -B pick.py\", label=again)"]
+strategies: [uniform, "command(run=\"/usr/bin/python3 -B pick.py\", deterministic=true)",
+             "command(run=\"/usr/bin/python3 -B pick.py\", label=again)"]
 cores: [svd, "command(run=\"/usr/bin/python3 -B invert.py\", deterministic=true)", "command(run=\"false\")"]
 landmarks: 4
 trials: 1
 metrics: error
 plots: []
 Y
-    local program=$NYSBENCH rest="changes; environment variables, other files and modules that it reads are not compared: if they change, --fresh measures all rows again"
+    local program=$NYSBENCH
+    local rest="changes; environment variables, other files and modules that it reads are not compared: \
+if they change, --fresh measures all rows again"
     cd "$WORK"
     said() { grep 'are not compared' told; }
     "$program" run c.yaml -q -o r 2>told || [ $? -eq 1 ]
     said >first
     diff first - <<Y
-nysbench: warning: /usr/bin/python3 -B invert.py: its rows are measured again if this command or the content of /usr/bin/python3, invert.py $rest
+nysbench: warning: /usr/bin/python3 -B invert.py: its rows are measured again if this command or the content of \
+/usr/bin/python3, invert.py $rest
 nysbench: warning: false: its rows are measured again if this command $rest
-nysbench: warning: /usr/bin/python3 -B pick.py: its rows are measured again if this command or the content of /usr/bin/python3, pick.py, helper.py $rest
+nysbench: warning: /usr/bin/python3 -B pick.py: its rows are measured again if this command or the content of \
+/usr/bin/python3, pick.py, helper.py $rest
 Y
     # Neither the second time, with more rows, nor of what is only planned; of another program, another folder, a fresh
     # run.

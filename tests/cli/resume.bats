@@ -37,7 +37,7 @@ sound() {
 assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall() == [("ok",)]' "$WORK/r/results.sqlite"
 }
 
-@test "another build is told with both executables and refused, and nothing is touched; --mixed goes on, and every output tells of it" {
+@test "another build is refused, with both executables; --mixed goes on, and every output tells of it" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     other_build
     before=$(state)
@@ -53,7 +53,8 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
     for word in "${small[@]}"; do [ "$word" = -q ] || planned+=("$word"); done
     run "$WORK/other" plan "${planned[@]}" --set trials=3 -o "$WORK/r"
     unwrap
-    expect "another build or other arithmetic: 64 rows of the last run come from it; a run continues beside them only with --mixed"
+    expect "another build or other arithmetic: 64 rows of the last run come from it;" \
+        "a run continues beside them only with --mixed"
     run "$NYSBENCH" plan "${planned[@]}" --set trials=3 -o "$WORK/r"
     [[ "$output" != *"another build"* ]]
     # Nothing is to run: nothing can mix.
@@ -62,7 +63,9 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
     "$WORK/other" run "${small[@]}" --set trials=3 -o "$WORK/r" --mixed >"$WORK/out"
     "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set "metrics=[error]" \
         --set "problems=gaussian(n=20, d=4)" --set trials=3 -o "$WORK/r" >"$WORK/out"
-    grep -q "^Note: these rows come from 2 builds: 64 of .* (executable $ours; .*), 32 of .* (executable $theirs; .*); " "$WORK/out"
+    grep -q \
+        "^Note: these rows come from 2 builds: 64 of .* (executable $ours; .*), 32 of .* (executable $theirs; .*); " \
+        "$WORK/out"
     [ "$(manifests)" = "64 0, 32 0" ]
     run "$NYSBENCH" info "$WORK/r"
     expect "these rows come from 2 builds"
@@ -288,7 +291,7 @@ got_somewhere() {
     expect " ok"
 }
 
-@test "a journal with nothing to roll back, which a killed run left, goes with the next run, even if that has nothing to do" {
+@test "a journal of a killed run with nothing to roll back goes with the next run, even if that has nothing to do" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     "$NYSBENCH" export "$WORK/r" >"$WORK/before.csv"
     head -c 512 /dev/zero >"$WORK/r/results.sqlite-journal" # as SQLite makes it, before it writes to the store
@@ -331,7 +334,8 @@ got_somewhere() {
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         run "$NYSBENCH" $command "$WORK/r"
         [ "$status" -eq 2 ] || expect_status 1
-        expect "results.sqlite: is a store of version 3, this program reads version 9; 'nysbench run --fresh' sets it aside"
+        expect "results.sqlite: is a store of version 3, this program reads version 9;" \
+            "'nysbench run --fresh' sets it aside"
     done
     expect_unchanged
 }
@@ -401,7 +405,7 @@ C
     run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1
     expect_status 0
     cp "$WORK/r/rows.csv" "$WORK/before.csv"
-    /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM meta WHERE key = '"'study'"'"); db.commit(); db.execute("PRAGMA user_version = 5")' "$WORK/r/results.sqlite"
+    in_store "$WORK/r" "DELETE FROM meta WHERE key = 'study'; PRAGMA user_version = 5"
     "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
     cmp "$WORK/rows.csv" "$WORK/before.csv"
     run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2
@@ -417,7 +421,7 @@ make_old() { # FOLDER [COLUMN]...
 }
 
 version_of() {
-    /usr/bin/python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone())' "$1/results.sqlite"
+    in_store "$1" "PRAGMA user_version"
 }
 
 @test "a store that lacks one column gets it when it is continued" {
@@ -444,13 +448,13 @@ version_of() {
     [ "$(version_of "$WORK/r")" = 9 ]
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/new" --set trials=2 >/dev/null
     py check_new_columns "$WORK/r/rows.csv" "$WORK/new/rows.csv"
-    /usr/bin/python3 -c 'import sqlite3, sys; assert sqlite3.connect(sys.argv[1]).execute("SELECT count(*), count(flops) FROM run").fetchone()[1] > 20' "$WORK/r/results.sqlite"
+    [ "$(in_store "$WORK/r" "SELECT count(flops) FROM run")" -gt 20 ]
 }
 
 @test "a store that lacks columns and may not be continued stays as it was" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
     make_old "$WORK/r"
-    /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE manifests SET executable = '"'other'"'"); db.commit()' "$WORK/r/results.sqlite"
+    in_store "$WORK/r" "UPDATE manifests SET executable = 'other'"
     cp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
     run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2
     expect_status 2
@@ -462,12 +466,14 @@ version_of() {
 @test "a store whose rows somebody has given no status, or one that there is not" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
     for given in NULL "'done'"; do
-        /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE results SET status = " + sys.argv[2] + " WHERE rowid = 1"); db.commit()' "$WORK/r/results.sqlite" "$given"
+        in_store "$WORK/r" "UPDATE results SET status = $given WHERE rowid = 1"
         for command in "status $WORK/r" "merge $WORK/m $WORK/r" \
             "run experiments/00-smoke.yaml -q --set plots=[] --set trials=1 -o $WORK/r"; do
             run "$NYSBENCH" $command
             expect_status 2
-            expect "results.sqlite: a row has the status ${given//\'/}; allowed are ok, skipped, diverged, failed, timeout, crashed, planned: something else has written into the store"
+            expect "results.sqlite: a row has the status ${given//\'/};" \
+                "allowed are ok, skipped, diverged, failed, timeout, crashed, planned:" \
+                "something else has written into the store"
         done
     done
 }

@@ -29,7 +29,12 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trial
 
 @test "the CSV begins with the documented columns, and has no zero for what was not measured" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] -o "$WORK/r"
-    [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,model,layer,source,strategy,landmarks,pairing,factors,core,rows,engine,precision,status,reason,error,error_se,error_subspace,error_core,error_unseen,error_unseen_subspace,error_unseen_core,floor_rank,floor_accuracy,baseline_mean,output_error,output_error_se,spectral_error,spectral_accuracy,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,negative_mass,core_residual,core_cutoff,landmark_rank,landmark_condition,select_s,core_s,forward_s,exact_s,flops,error_noise,error_subspace_noise,seed,problem_label,kernel_label,strategy_label,core_label" ]
+    [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,model,layer,source,strategy,\
+landmarks,pairing,factors,core,rows,engine,precision,status,reason,error,error_se,error_subspace,error_core,\
+error_unseen,error_unseen_subspace,error_unseen_core,floor_rank,floor_accuracy,baseline_mean,output_error,\
+output_error_se,spectral_error,spectral_accuracy,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,\
+negative_mass,core_residual,core_cutoff,landmark_rank,landmark_condition,select_s,core_s,forward_s,exact_s,flops,\
+error_noise,error_subspace_noise,seed,problem_label,kernel_label,strategy_label,core_label" ]
     py check_header "$WORK/r/rows.csv"
 }
 
@@ -201,7 +206,8 @@ Y
     mkdir "$WORK/bin"
     PATH="$WORK/bin" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --set plots=error
     expect_status 0
-    [[ "${lines[0]}" == "nysbench: warning: gnuplot is not installed"*"apt install gnuplot-nox"*"then 'nysbench plot $WORK/r' draws them" ]] ||
+    local told="nysbench: warning: gnuplot is not installed"
+    [[ "${lines[0]}" == "$told"*"apt install gnuplot-nox"*"then 'nysbench plot $WORK/r' draws them" ]] ||
         { echo "${lines[0]}"; return 1; }
     [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
     [ -s "$WORK/r/plots/error.csv" ]
@@ -235,7 +241,8 @@ Y
 @test "a file name that gnuplot could take for a command is only a name" {
     mkdir "$WORK/x\`touch PWNED\`'y"
     /usr/bin/python3 -c 'import numpy, sys
-for name in "qk": numpy.save(sys.argv[1] + "/" + name, numpy.random.default_rng(1).standard_normal((20, 3)))' "$WORK/x\`touch PWNED\`'y"
+for name in "qk": numpy.save(sys.argv[1] + "/" + name, numpy.random.default_rng(1).standard_normal((20, 3)))' \
+        "$WORK/x\`touch PWNED\`'y"
     config <<Y
 problems: "heads(file=\"$WORK/x\`touch PWNED\`'y\")"
 strategies: uniform
@@ -252,7 +259,8 @@ Y
 @test "data of another size in the same file are measured anew" {
     mkdir "$WORK/h"
     save() { /usr/bin/python3 -c 'import numpy, sys
-for name in "qk": numpy.save(sys.argv[1] + "/" + name, numpy.random.default_rng(1).standard_normal((int(sys.argv[2]), 3)))' "$WORK/h" "$1"; }
+points = numpy.random.default_rng(1).standard_normal((int(sys.argv[2]), 3))
+for name in "qk": numpy.save(sys.argv[1] + "/" + name, points)' "$WORK/h" "$1"; }
     config <<Y
 problems: heads(file=$WORK/h)
 strategies: uniform
@@ -305,7 +313,8 @@ Y
 }
 
 @test "a question with control characters survives in the resolved config" {
-    printf 'question: "a\\rb\\x01\\tc"\nproblems: gaussian(n=9, d=2)\nstrategies: uniform\ncores: svd\nlandmarks: 2\nplots: []\n' | config
+    printf '%s\n' 'question: "a\rb\x01\tc"' 'problems: gaussian(n=9, d=2)' 'strategies: uniform' 'cores: svd' \
+        'landmarks: 2' 'plots: []' | config
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
     expect_status 0

@@ -140,7 +140,7 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
     shards "$WORK/r" 3 1 2 3
     local folder=$WORK/r/shards/2-of-3
     rm "$folder"/{manifest.json,rows.csv}
-    /usr/bin/python3 -SE -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM meta WHERE key = '"'shard'"'"); db.execute("UPDATE results SET status = '"'planned'"', manifest = NULL"); db.commit()' "$folder/results.sqlite"
+    in_store "$folder" "DELETE FROM meta WHERE key = 'shard'; UPDATE results SET status = 'planned', manifest = NULL"
     run "$NYSBENCH" merge "$WORK/r"
     expect_status 1
     [ "$(grep -c '^nysbench: missing: shard 2/3: ' <<<"$output")" -eq 1 ]
@@ -226,7 +226,8 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
     take r
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
     cp "$WORK/r/rows.csv" "$WORK/before.csv"
-    sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE rowid = (SELECT min(rowid) FROM results WHERE status = 'ok' AND strategy LIKE 'kmeans%')"
+    sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL
+        WHERE rowid = (SELECT min(rowid) FROM results WHERE status = 'ok' AND strategy LIKE 'kmeans%')"
     rm "$WORK/r/results.sqlite"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 1

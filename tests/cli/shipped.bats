@@ -7,7 +7,7 @@ load helpers
 
 HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
 
-@test "an experiment of the program runs in any folder, and its rows have the names and the bits that they have in the tree" {
+@test "an experiment of the program runs in any folder: its rows have the names and bits that they have in the tree" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/tree" --set 'plots=[]' >/dev/null
     cd "$WORK"
     run "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'plots=[]'
@@ -82,7 +82,8 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
 # oracles.
 attentions_of() {
     awk -v n="$2" '/problems:/ { on = $0 ~ "(max_n=|serve.py smollm2-)" n "[^0-9]" } /^claims:/ { on = 0 }
-        on && /^ +- / && !/problems:|streamed|block_sparse|nystrom/' "experiments/$1.yaml" | sed 's/^ *- //; s/.*/"&"/' | paste -sd,
+        on && /^ +- / && !/problems:|streamed|block_sparse|nystrom/' "experiments/$1.yaml" |
+        sed 's/^ *- //; s/.*/"&"/' | paste -sd,
 }
 
 @test "attentions for decoders that are compared at equal multiplications have these within 5 %, by the column flops" {
@@ -107,7 +108,9 @@ EOF
             "WITH exact AS (SELECT flops AS f FROM run WHERE attention_label = 'streamed'),
             part AS (SELECT f / flops AS s FROM run, exact WHERE attention_label <> 'streamed'),
             share AS (SELECT s, CASE WHEN s < 6 THEN 4 WHEN s < 11 THEN 8 ELSE 16 END AS of FROM part)
-            SELECT group_concat(of, ' ') AS shares FROM (SELECT of FROM share GROUP BY of HAVING min(s) > 0.95 * max(s) AND count(*) > 2 ORDER BY of)" --format csv
+            SELECT group_concat(of, ' ') AS shares FROM (
+                SELECT of FROM share GROUP BY of HAVING min(s) > 0.95 * max(s) AND count(*) > 2 ORDER BY of)" \
+            --format csv
         expect_status 0
         [ "$output" = "shares"$'\n'"$shares" ] || { echo "$name $n: $output"; return 1; }
     done <<'EOF'

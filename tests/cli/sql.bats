@@ -16,8 +16,9 @@ measured() { # OPTIONS...
 
 @test "titles of panels that would be the same have those facts of their files that differ" {
     local file=experiments/data/panel/vit
-    measured --set trials=1 --set cores=iterative --set strategies=uniform --set \
-        "problems=heads(file=[${file}_camera_n257_L6.safetensors, ${file}_grass_n257_L6.safetensors], head=0, max_n=[32, 64])"
+    local files="${file}_camera_n257_L6.safetensors, ${file}_grass_n257_L6.safetensors"
+    measured --set trials=1 --set cores=iterative --set strategies=uniform \
+        --set "problems=heads(file=[$files], head=0, max_n=[32, 64])"
     "$NYSBENCH" sql "$WORK/r" 'SELECT title FROM panel ORDER BY id' --format csv |
         diff - <(printf '%s\n' title '"ViT-S/14 layer 6, 2 sources, n = 32, max_n = 32"' \
             '"ViT-S/14 layer 6, 2 sources, n = 64, max_n = 64"')
@@ -28,7 +29,8 @@ measured() { # OPTIONS...
 @test "aggregates are those that Python computes" {
     measured --only problem=gaussian --set trials=9
     "$NYSBENCH" sql "$WORK/r" "SELECT strategy, core, landmarks, median(error) AS median, quantile(error, 0.1) AS p10,
-        mean(error) AS mean, sd(error) AS sd, geomean(error) AS geomean, sources(over_sources(error, source_id)) AS sources,
+        mean(error) AS mean, sd(error) AS sd, geomean(error) AS geomean,
+        sources(over_sources(error, source_id)) AS sources,
         low(over_sources(error, source_id)) AS low, high(over_sources(error, source_id)) AS high
         FROM run WHERE status = 'ok' AND NOT alone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3" --format csv >"$WORK/cells"
     py check_aggregates "$WORK/r/rows.csv" "$WORK/cells"
@@ -51,8 +53,9 @@ measured() { # OPTIONS...
 
 # A sweep has three settings of one option or more; a core in two sweeps is in the larger one.
 @test "cores and their sweeps are a view" {
-    measured --only problem=gaussian --set trials=1 --set landmarks=4 --set strategies=uniform --set \
-        cores='["svd(rcond=[0.1, 0.2])", best, "svd(rcond=0.3)", "svd(rcond=0.1, rank=3)", gcv, "svd(rcond=0.1, rank=2)", "svd(rcond=0.4)"]'
+    local two='"svd(rcond=[0.1, 0.2])", best, "svd(rcond=0.3)", "svd(rcond=0.1, rank=3)", gcv'
+    measured --only problem=gaussian --set trials=1 --set landmarks=4 --set strategies=uniform \
+        --set "cores=[$two, \"svd(rcond=0.1, rank=2)\", \"svd(rcond=0.4)\"]"
     run "$NYSBENCH" sql "$WORK/r" "SELECT brief, option, x, sweep, look FROM core ORDER BY place" -f csv
     expect_status 0
     diff - <(printf '%s\n' "$output") <<'END'
@@ -67,7 +70,8 @@ gcv,,,,3
 svd(rcond=0.4),rcond,0.40000000000000002,svd,0
 END
     run "$NYSBENCH" sql "$WORK/r" "SELECT key, value, number, rest_label FROM option JOIN core USING (id)
-        WHERE kind = 'core' AND brief = 'svd(rcond=0.1, rank=3)' OR kind = 'core' AND brief = 'svd(rcond=0.2)' ORDER BY core.place DESC, option.place" -f csv
+        WHERE kind = 'core' AND brief = 'svd(rcond=0.1, rank=3)' OR kind = 'core' AND brief = 'svd(rcond=0.2)'
+        ORDER BY core.place DESC, option.place" -f csv
     [ "${lines[2]}" = 'rank,3,3,svd(rcond=0.1)' ]
     [ "${lines[4]}" = 'rank,all,,svd(rcond=0.2)' ] # a word is no number
 }
@@ -89,9 +93,7 @@ END
 @test "means of sources, correlations, slopes and crossings are those of textbooks, also of infinite values" {
     measured --only problem=gaussian --set trials=1
     ask() { "$NYSBENCH" sql "$WORK/r" "$1" --format csv | tail -n 1; }
-    close() { /usr/bin/python3 -SE -c 'import math, sys
-got, want = ([float(x) if x else None for x in text.split(",")] for text in sys.argv[1:])
-assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g, w, rel_tol=1e-9)) for g, w in zip(got, want)), (got, want)' "$@"; }
+    close() { py check_close "$@"; }
     close "$(ask "WITH v (x, s) AS (VALUES (0.5, 1), (1.5, 1), (1.5, 2), (2.5, 2), (2.5, 3), (3.5, 3), (NULL, 4))
         SELECT center(e), low(e), high(e), sources(e) FROM (SELECT mean_of(x, s) AS e FROM v)")" \
         "2,$(/usr/bin/python3 -c 'print(2 - 4.302652729911275 / 3**0.5, 2 + 4.302652729911275 / 3**0.5, sep=",")'),3"
@@ -103,10 +105,12 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
         crossing(x, a, 9) FROM v")" "4,,1"
     close "$(ask \
         "WITH v (x) AS (VALUES (1), (2), (4), (9e999)) SELECT median(x), quantile(x, 1 / 3.0), quantile(x, 0.7),
-        mean(x), mean(-x), mean(finite(x)), count(finite(x)) FROM v")" "3,2,inf,inf,-inf,$(/usr/bin/python3 -c 'print(7 / 3)'),3"
+        mean(x), mean(-x), mean(finite(x)), count(finite(x)) FROM v")" \
+        "3,2,inf,inf,-inf,$(/usr/bin/python3 -c 'print(7 / 3)'),3"
     close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)) SELECT median(x), quantile(x, 0) FROM v")" "2,1"
     close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)), l AS (SELECT list(x) AS xs FROM v)
-        SELECT size(xs), size(finite(xs)), mean(xs), mean(finite(xs)), sd(finite(xs)) FROM l")" "3,2,inf,1.5,$(/usr/bin/python3 -c 'print(0.5**0.5)')"
+        SELECT size(xs), size(finite(xs)), mean(xs), mean(finite(xs)), sd(finite(xs)) FROM l")" \
+        "3,2,inf,1.5,$(/usr/bin/python3 -c 'print(0.5**0.5)')"
 }
 
 @test "ratio_of is what compare says" {
@@ -168,14 +172,16 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
 
 @test "a million rows as CSV or JSON: each is written as it comes; two statements write none" {
     measured --set trials=1 >/dev/null
+    local million="WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1000000)
+        SELECT x, 'a text of ' || x AS text FROM n"
     if ! sanitized; then
         for format in csv json; do
-            OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 350000 && "$0" sql "$1" "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1000000) SELECT x, $2 || x AS text FROM n" --format "$3" >"$4"' \
-                "$NYSBENCH" "$WORK/r" "'a text of '" "$format" "$WORK/out"
+            OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 350000 && "$0" sql "$1" "$2" --format "$3" >"$4"' \
+                "$NYSBENCH" "$WORK/r" "$million" "$format" "$WORK/out"
             expect_status 0
             [ "$(grep -c "a text of" "$WORK/out")" -eq 1000000 ]
         done
-        /usr/bin/python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))[-1] == {"x": 1000000, "text": "a text of 1000000"}' "$WORK/out"
+        py check_last "$WORK/out"
     fi
     run "$NYSBENCH" sql "$WORK/r" "SELECT 0 AS x; SELECT 1" --format csv
     expect_status 2

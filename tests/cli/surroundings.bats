@@ -20,7 +20,8 @@ EOF
 @test "memory that is limited, but enough" {
     if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
     experiment uniform
-    run bash -c "ulimit -v 4000000 && OPENBLAS_NUM_THREADS=1 exec timeout 60 '$NYSBENCH' run '$WORK/c.yaml' -q -j 2 -o '$WORK/r'"
+    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 4000000 && exec timeout 60 "$@"' bash \
+        "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
     expect_status 0
 }
 
@@ -37,7 +38,8 @@ EOF
         run bash -c 'ulimit $1 && shift && exec timeout 60 "$@"' - "$1" "$NYSBENCH" "${@:2}"
         if [ "$status" -ne 0 ]; then # a BLAS with smaller buffers has enough
             expect_status 2
-            expect "nysbench: error: the memory that this process may take (ulimit -v, ulimit -d) is too little for OpenBLAS: raise the limit"
+            expect "nysbench: error: the memory that this process may take (ulimit -v, ulimit -d) is too little for" \
+                "OpenBLAS: raise the limit"
         fi
     }
     short "-v 120000" run "$WORK/c.yaml" -q -o "$WORK/r"
@@ -215,7 +217,8 @@ hold() {
     as_user test -x "$WORK/nysbench" || skip "the folder for temporary files cannot be reached by another user"
     run as_user ./nysbench export r
     expect_status 1
-    expect "nysbench: error: r/results.sqlite: a killed run has left a journal beside it, which must be rolled back first, and you may not write there: "
+    expect "nysbench: error: r/results.sqlite: a killed run has left a journal beside it," \
+        "which must be rolled back first, and you may not write there: "
     cp -r r mine
     chmod -R 777 mine
     run as_user ./nysbench export mine
@@ -223,7 +226,7 @@ hold() {
     [ "$(grep -c ',ok,' <<<"$output")" -eq 12 ]
 }
 
-@test "no folder for temporary files, or a full one: the run ends and says so, no row is failed, and with one it goes on" {
+@test "no folder for temporary files, or a full one: the run ends and says so; with one it goes on, no row failed" {
     experiment "uniform, 'command(run=\"sh tests/cli/plugins/first.sh\")'"
     TMPDIR=$WORK/nosuch run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
@@ -273,7 +276,8 @@ hold() {
     output=$(cat "$WORK/log")
     umount "$WORK/tmp"
     expect_status 1
-    expect "nysbench: error: temporary files cannot be written, see TMPDIR: No space left on device; the same command continues when there is enough"
+    expect "nysbench: error: temporary files cannot be written, see TMPDIR: No space left on device;" \
+        "the same command continues when there is enough"
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
@@ -301,7 +305,8 @@ hold() {
     as_user test -x "$WORK/nysbench" || skip "the folder for temporary files cannot be reached by another user"
     mine=$(as_user sh -c 'ps -u $(id -u) -L -o pid= | wc -l') # with sh, ps and wc themselves
     for more in 0 1; do
-        run as_user bash -c "ulimit -u $((mine - 2 + more)) && TMPDIR=$WORK/here OPENBLAS_NUM_THREADS=1 exec ./nysbench run c.yaml -q -j 1 -o here/r$more"
+        TMPDIR=$WORK/here OPENBLAS_NUM_THREADS=1 run as_user bash -c 'ulimit -u "$0" && exec "$@"' \
+            $((mine - 2 + more)) ./nysbench run c.yaml -q -j 1 -o "here/r$more"
         [ "$status" -ne 0 ]
         expect "a process cannot be started: Resource temporarily unavailable" || expect "exit status 126"
         [ ! -s "here/r$more/rows.csv" ]

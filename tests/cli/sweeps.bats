@@ -124,7 +124,8 @@ landmarks: 8
 strategies: [leverage, uniform]
 blocks:
   - {problems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", pairing: joint}
-  - {problems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1..2)", pairing: [default, independent], landmarks: [8, 16]}
+  - {problems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=1..2)",
+     pairing: [default, independent], landmarks: [8, 16]}
   - {problems: "gaussian(n=32, d=4)", kernels: gram, pairing: [joint, queries]}
 Y
     # 3 heads x 2 joint; 2 heads x 2 strategies x 2 pairings x 2 m, of which joint at m = 8 is there
@@ -135,7 +136,8 @@ Y
     mkdir "$WORK/a" "$WORK/b"
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/a/h.safetensors"
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/b/h.safetensors"
-    planned 2 --set "blocks=[{problems: \"heads(file=$WORK/a/h.safetensors, head=0)\"}, {problems: \"heads(file=$WORK/b/h.safetensors, head=0)\", landmarks: 16}]" \
+    planned 2 --set "blocks=[{problems: \"heads(file=$WORK/a/h.safetensors, head=0)\"}, \
+{problems: \"heads(file=$WORK/b/h.safetensors, head=0)\", landmarks: 16}]" \
         --set strategies=leverage
     # that of another core or of other factors is not the same
     planned 3 \
@@ -219,7 +221,8 @@ c.yaml:5:6: key 'seed' belongs to the whole experiment and is not allowed in a b
 c.yaml:5:38: key 'landmark' is unknown; did you mean 'landmarks'?
 c.yaml:6:5: blocks: expected 'key: value' lines, found a value
 c.yaml:7:25: key 'landmarks' appears a second time; it is already on line 7
-c.yaml:8:34: key 'blocks' is unknown; allowed: problems, kernels, strategies, pairing, landmarks, factors, cores, trials, zip, exclude
+c.yaml:8:34: key 'blocks' is unknown; allowed: problems, kernels, strategies, pairing, landmarks, factors, \
+cores, trials, zip, exclude
 c.yaml:6:5: key 'cores' is missing, in this block and outside of it
 c.yaml:7:5: key 'cores' is missing, in this block and outside of it
 c.yaml:7:18: landmarks: expected an integer from 1 to 1000000, found 'x'
@@ -266,7 +269,8 @@ Y
 
 @test "exclude: by every key, by name, by option, by range; a scalar and a list" {
     config <<'Y'
-problems: ["gaussian(n=65, d=4)", "clusters(n=64, d=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]
+problems: ["gaussian(n=65, d=4)", "clusters(n=64, d=4)",
+           "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]
 kernels: [softmax, gram]
 strategies: [uniform, segment_means, "kmeans(restarts=1..4)", leverage]
 factors: [nystromformer, cur]
@@ -360,7 +364,8 @@ c.yaml:8:5: exclude: expected a rule like {strategy: NAME, landmarks: 64..128}
 c.yaml:9:24: kmeans has no option 'restart'; did you mean 'restarts'?
 c.yaml:10:33: kmeans: restarts = 0 is not an integer from 1 to 1000
 c.yaml:11:17: exclude: landmarks: '9..3' ends before it begins
-c.yaml:11:32: exclude: pairing: 'default' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both
+c.yaml:11:32: exclude: pairing: 'default' is unknown; allowed: independent, queries, keys, joint, shared, \
+shared_queries, shared_keys, both
 c.yaml:12:12: exclude: core: the list is empty
 c.yaml:12:16: exclude: key 'core' appears a second time
 c.yaml:13:16: exclude: problem: the column 'head' names heads, not the option 'head'
@@ -415,7 +420,8 @@ cores: [svd, iterative]
 landmarks: [8, 16, 24]
 zip: [landmarks, strategies]
 Y
-    mistakes "c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
+    mistakes "c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be \
+equally long"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set landmarks=8
     expect_status 2
     expect "zip: strategies has 2 values and landmarks has 1; lists that advance together must be equally long"
@@ -430,7 +436,8 @@ c.yaml:5:24: zip: 'trials' is unknown; allowed: problems, kernels, strategies, p
     # beside other mistakes, but for the keys that have some
     sed -i 's/^zip.*/zip: [landmarks, strategies]\npairing: [both, side]\ntrials: x/' "$WORK/c.yaml"
     mistakes "
-c.yaml:6:17: pairing: 'side' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default
+c.yaml:6:17: pairing: 'side' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, \
+shared_keys, both, default
 c.yaml:7:9: trials: expected an integer from 1 to 1000000, found 'x'
 c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
     sed -i '/^pairing/d; /^trials/d; s/leverage/leverag/' "$WORK/c.yaml"

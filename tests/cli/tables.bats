@@ -31,7 +31,7 @@ small() { # OPTIONS...
     head -"$(wc -l <"$WORK/comparison")" "$WORK/printed" | diff - "$WORK/comparison"
     for name in above cores costs equal_cost errors pairs ranks shares wins; do
         "$NYSBENCH" table "$WORK/r" "$name" -f csv >"$WORK/csv"
-        /usr/bin/python3 -c 'import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline=""))); assert len(rows) > 2 and len({len(r) for r in rows}) == 1, sys.argv' "$WORK/csv"
+        py check_rectangle "$WORK/csv"
     done
 }
 
@@ -119,7 +119,8 @@ small() { # OPTIONS...
         "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
             --set trials=1 \
             --set landmarks=8 --set cores=iterative --set 'strategies=[uniform, kmeans]' -o "$WORK/r" --fresh \
-            --set "problems=heads(file=[$panel/vit_camera_n257_L6.safetensors, $panel/vit_chelsea_n257_L6.safetensors], model=\"$name\")" >/dev/null
+            --set "problems=heads(file=[$panel/vit_camera_n257_L6.safetensors, \
+                $panel/vit_chelsea_n257_L6.safetensors], model=\"$name\")" >/dev/null
         run "$NYSBENCH" table "$WORK/r" errors
         expect_status 0
         expect "${name% (*} layer 6, 2 sources"
@@ -131,8 +132,10 @@ small() { # OPTIONS...
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
         --set trials=1 \
         --set landmarks=8 --set cores=iterative --set 'strategies=[uniform, kmeans]' -o "$WORK/r" \
-        --set "problems=[heads(file=$panel/vit_camera_n257_L6.safetensors), heads(file=$panel/vit_chelsea_n257_L6.safetensors), \
-            heads(file=$panel/minilm_kjv-jonah_n256_L3.safetensors), \"heads(file=$panel/vit_coffee_n257_L6.safetensors, max_n=100)\", \
+        --set "problems=[heads(file=$panel/vit_camera_n257_L6.safetensors), \
+            heads(file=$panel/vit_chelsea_n257_L6.safetensors), \
+            heads(file=$panel/minilm_kjv-jonah_n256_L3.safetensors), \
+            \"heads(file=$panel/vit_coffee_n257_L6.safetensors, max_n=100)\", \
             \"heads(file=$panel/vit_camera_n257_L6.safetensors, permute=true)\", \"gaussian(n=40, d=4)\"]" >/dev/null
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
     [ "$(grep -c '^n = ' "$WORK/table")" -eq 5 ]

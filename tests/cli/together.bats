@@ -105,7 +105,7 @@ alone_is_together() { # PRECISION
 }
 
 # A strategy whose pick kills its worker, each time it is tried, until the file $WORK/well is there.
-@test "rows that were measured again after their worker was killed twice are the same bytes, and so are those of --retry" {
+@test "rows measured again after their worker was killed twice are the same bytes, and so are those of --retry" {
     cat >"$WORK/fatal.c" <<C
 #include "strategy.h"
 #include <signal.h>
@@ -127,7 +127,8 @@ NB_PLUGIN({"strategy", &fatal.component});
 C
     build_plugin "$WORK/fatal.c" "$WORK/fatal.so"
     experiment double "65, 353"
-    sed -i 's/^strategies: \[/strategies: [fatal, /; s/leverage/kmeans/; s/^cores:.*/cores: [svd, iterative, fitted]/; s/^landmarks.*/landmarks: [8, 20]/' "$WORK/c.yaml"
+    sed -i -e 's/^strategies: \[/strategies: [fatal, /; s/leverage/kmeans/' \
+        -e 's/^cores:.*/cores: [svd, iterative, fitted]/; s/^landmarks.*/landmarks: [8, 20]/' "$WORK/c.yaml"
     local kernel
     for kernel in $(cat "$BATS_FILE_TMPDIR/kernels"); do
         echo "$kernel"

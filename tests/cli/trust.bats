@@ -25,7 +25,8 @@ static nb_status pick(const nb_points *p, int m, const void *o, nb_picks *picks,
     for (int j = 0; j < m; j++) tokens[j] = j * ((const loud_options *)o)->by % p->n;
     return NB_OK;
 }
-static const nb_strategy loud = {.component = {"loud", "is heard when it is loaded", references, options, sizeof(loud_options)},
+static const nb_strategy loud = {.component = {"loud", "is heard when it is loaded", references, options,
+                                               sizeof(loud_options)},
                                  .pairing = NB_JOINT,
                                  .pick = pick};
 NB_PLUGIN({"strategy", &loud.component});
@@ -76,7 +77,8 @@ reads() {
 
 @test "what needs the plug-in says so, and that --plugin loads it" {
     undrawn
-    sent "claims: [{says: worse, compare: {strategy: [loud(by=3), uniform], metric: error}, expect: {ratio: [1, null]}}]"
+    sent "claims: [{says: worse, compare: {strategy: [loud(by=3), uniform], metric: error}, \
+expect: {ratio: [1, null]}}]"
     for command in "claims $WORK/r" "report $WORK/r"; do # they ask what is stored
         reads 0 $command
     done
@@ -138,7 +140,8 @@ reads() {
         run "$NYSBENCH" claims "$WORK/r"
         [ "$status" -eq 2 ] || [[ $output == void* ]] || { echo "$query: $output"; return 1; }
     done
-    expect "claims: query: '$WORK/secret.sql' is unknown; allowed: value.sql, slope.sql, correlation.sql, or a text of SQL"
+    expect "claims: query: '$WORK/secret.sql' is unknown; allowed:" \
+        "value.sql, slope.sql, correlation.sql, or a text of SQL"
 }
 
 @test "no program that a folder names is started: what needs one says which, and --programs starts it" {
@@ -162,7 +165,8 @@ PY
     for command in "export $WORK/r --landmarks $WORK/l" "plot $WORK/r --landmarks" "plot $WORK/r spectrum"; do
         run "$NYSBENCH" $command
         [ "$status" -ne 0 ] && [ ! -e "$WORK/started" ]
-        expect "this needs code that the run's config names, and a command that reads results starts none: program $WORK/pick.py. If you trust it, add --programs"
+        expect "this needs code that the run's config names, and a command that reads results starts none:" \
+            "program $WORK/pick.py. If you trust it, add --programs"
         run "$NYSBENCH" $command --programs
         expect_status 0
         [ -e "$WORK/started" ]
@@ -205,14 +209,16 @@ PY
     cp "$BATS_FILE_TMPDIR/loud.so" "$WORK"
     cd "$WORK"
     printf '%s\n' "plugins: loud.so" "problems: gaussian(n=40, d=3)" \
-        "strategies: [loud, 'subsample(of=\"command(run=\\\"sh inner.sh\\\")\")', 'command(run=\"sh mine.sh 1\", deterministic=true)']" \
+        "strategies: [loud, 'subsample(of=\"command(run=\\\"sh inner.sh\\\")\")'," \
+        "    'command(run=\"sh mine.sh 1\", deterministic=true)']" \
         "cores: 'command(run=\"sh core.sh\")'" "landmarks: 4" >c.yaml
     touch inner.sh mine.sh core.sh
     export LOUD=$WORK/heard
     for command in plan "run --dry-run"; do
         run "$NYSBENCH" $command c.yaml
         expect_status 0
-        [ "${lines[0]}" = "nysbench: note: this runs code with your rights: plug-in loud.so; program sh inner.sh; program sh mine.sh 1; program sh core.sh" ] || { echo "$output"; return 1; }
+        expect "nysbench: note: this runs code with your rights: plug-in loud.so;" \
+            "program sh inner.sh; program sh mine.sh 1; program sh core.sh"$'\nit is loaded'
         [ "${lines[1]}" = "it is loaded" ]
     done
     run "$NYSBENCH" plan c.yaml --set plugins=./loud.so --set "strategies=[uniform]"

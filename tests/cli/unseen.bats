@@ -45,8 +45,10 @@ load helpers
     undrawn
     "$NYSBENCH" run experiments/00-smoke.yaml --set trials=2 --set 'landmarks=[4, 16]' --set strategies=uniform \
         --set metrics=error --set factors=nystromformer \
-        --set 'problems=["gaussian(n=60, d=8)", "gaussian(n=64, d=8)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' \
-        --set 'cores=["svd(rcond=[0.3, 0.1, 0.01])", iterative, fitted, "exact_rows(of=fitted)", "exact_rows(of=best)", best]' --set 'plots=[cores, cutoff]' -q -o "$WORK/r" >/dev/null
+        --set "problems=[\"gaussian(n=60, d=8)\", \"gaussian(n=64, d=8)\", heads(file=$ASTRONAUT)]" \
+        --set 'cores=["svd(rcond=[0.3, 0.1, 0.01])", iterative, fitted, exact_rows(of=fitted), exact_rows(of=best),
+            best]' \
+        --set 'plots=[cores, cutoff]' -q -o "$WORK/r" >/dev/null
     "$NYSBENCH" table "$WORK/r" cores >"$WORK/out"
     py check_table "$WORK"
 }
