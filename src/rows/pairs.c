@@ -126,17 +126,15 @@ static nb_status views_sql(const maker *m, const char **sql)
     NB_TRY(m->ctx, rows_sql(m, asks_key_alone(m, disturbed) ? "key" : "run", &rows));
     NB_TRY(m->ctx, nb_key_sql(m->q->by, &value, m->ctx));
     if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
-    NB_NEED(
-        *sql,
-        nb_format(
-            m->ctx,
-            "DROP VIEW IF EXISTS temp.question_line; DROP VIEW IF EXISTS temp.question_row; "
-            "CREATE TEMP VIEW question_line AS %s; "
-            "CREATE TEMP VIEW question_row AS SELECT id, line_id, trial, status, stratum_id, source_id, "
-            "head_id, draws, build, %s AS value, %s AS scope, %s AS pooled, %s AS x, %s AS noise, %s AS se, %s AS seen, "
-            "coalesce(%s, 0) AS exact, coalesce(%s, 0) AS disturbed FROM %s",
-            lines, value, m->scope, m->pooled, metric->name, metric->noise ? metric->noise : "NULL",
-            metric->se ? metric->se : "NULL", seen, metric->exact ? metric->exact : "0", disturbed, rows));
+    NB_NEED(*sql,
+            nb_format(m->ctx,
+                      "DROP VIEW IF EXISTS temp.question_line; DROP VIEW IF EXISTS temp.question_row; "
+                      "CREATE TEMP VIEW question_line AS %s; "
+                      "CREATE TEMP VIEW question_row AS SELECT id, line_id, trial, status, stratum_id, source_id, "
+                      "head_id, draws, build, %s AS value, %s AS scope, %s AS pooled, %s AS x, %s AS noise, %s AS se, "
+                      "%s AS seen, coalesce(%s, 0) AS exact, coalesce(%s, 0) AS disturbed FROM %s",
+                      lines, value, m->scope, m->pooled, metric->name, metric->noise ? metric->noise : "NULL",
+                      metric->se ? metric->se : "NULL", seen, metric->exact ? metric->exact : "0", disturbed, rows));
     return NB_OK;
 }
 

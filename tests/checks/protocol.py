@@ -3,8 +3,8 @@
 """The protocol of docs/method.md, where it can be recomputed: each source has one part of experiments/data/split.yaml,
 and inputs.csv the same; test sources are those of the hash of their name; the heads of experiments/data/test are those
 that the protocol draws; every experiment names the split, and docs/method.md those of test sources; what README.md,
-docs/results.md and docs/paper.md cite of runs is of test sources, but for the findings that are older than the
-protocol. Speaks TAP; what is wrong is on standard error: tests/checks/protocol.py"""
+docs/results.md and docs/paper.md cite of runs is of test sources. Speaks TAP; what is wrong is on standard error:
+tests/checks/protocol.py"""
 import csv
 import glob
 import hashlib
@@ -25,7 +25,6 @@ SPLIT = "experiments/data/split.yaml"
 BEFORE_THE_HASH = 24  # the first test sources of the split: when it was made, they had served no choice
 NO_FINDING = "experiments/00-smoke.yaml"  # which shows whether the program works
 CITING = ("README.md#", "docs/results.md#", "docs/paper.md#")
-OLDER = ("32-whole-model",)  # runs
 PER_MODEL = 20
 MOST_BYTES = 15_000_000
 SUITE, MOST_SUITE_BYTES = "experiments/suite", 20_000_000
@@ -191,18 +190,11 @@ def published_name_the_split():
 
 
 def cited_are_of_test():
-    listing, older = Listing(f"{FOLDER}/LIST"), set()
+    listing = Listing(f"{FOLDER}/LIST")
     for name, entry in listing.files.items():
         places = [place for place in entry.get("shown", "").split() if place.startswith(CITING)]
-        if not places or "run" not in entry:
-            continue
-        part = run_part(listing.runs[entry["run"]]["command"])
-        if part == "development":
-            older.add(entry["run"])
-            if entry["run"] not in OLDER:
-                yield f"{places[0]} cites {name}, of development sources: the run {entry['run']}"
-    for name in sorted(set(OLDER) - older):
-        yield f"tests/checks/protocol.py: OLDER has {name}, of which nothing is cited that is of development sources"
+        if places and "run" in entry and run_part(listing.runs[entry["run"]]["command"]) == "development":
+            yield f"{places[0]} cites {name}, of development sources: the run {entry['run']}"
 
 
 CHECKS = {"each source has one part of the split": each_source_once,
@@ -214,7 +206,7 @@ CHECKS = {"each source has one part of the split": each_source_once,
           "every experiment names the split and its part": experiments_name_the_split,
           "docs/method.md names the experiments of test sources": method_names_them,
           "the experiments of published runs name the split": published_name_the_split,
-          "what README.md, results.md and paper.md cite of runs is of test sources, or older": cited_are_of_test}
+          "what README.md, results.md and paper.md cite of runs is of test sources": cited_are_of_test}
 
 
 def main():

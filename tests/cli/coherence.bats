@@ -119,7 +119,7 @@ rows_of() {
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
     expect "excluded: 26 rows"
-    expect "  0 by the rule at $WORK/c.yaml:8"
+    expect "  0 by the rule at $WORK/c.yaml:9"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only tau=0.1
     expect_status 2
     expect "tau=0.1: the run has no such row; it has 0.05, 0.2"
