@@ -192,8 +192,8 @@ static nb_status name_inputs(const nb_names *names, const char **inputs)
         const char *any = NULL;
         bool differ = false;
         for (int i = 0; i < specs->count && is_of_reading(o); i++) {
-            if (!inputs[i]) continue;
             const nb_choice *c = nb_fact_of(names, r->problem, i)->choice;
+            if (!c || !inputs[i]) continue;
             NB_TRY(r->ctx, nb_option_text(c->options, o, 0, &texts[i], r->ctx));
             differ = differ || (any && strcmp(any, texts[i]) != 0);
             any = texts[i];

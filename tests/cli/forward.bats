@@ -654,7 +654,7 @@ attentions:
 YAML
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r"
     expect_status 1
-    output=$(of_csv "$WORK/r/rows.csv" 'for r in rows: print(r["attention_label"], r["status"], r["reason"])')
+    output=$(of_csv "$WORK/r/rows.csv" '[print(r["attention_label"], r["status"], r["reason"]) for r in rows]')
     expect "masked ok"
     expect "open skipped the layer is causal: causal=true says that the program keeps to the mask"
     expect "out.npy: float32 of shape (1, 40, 8); allowed are floats of shape (2, 40, 8): heads, tokens, dv"

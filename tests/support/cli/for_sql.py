@@ -82,8 +82,8 @@ def check_reading(program, folder):
 def check_file(file):
     text = "\n".join(line for line in open(file) if not line.startswith("--"))
     for query in filter(str.strip, text.split(";\n")):
-        assert re.search(r"\b(ORDER BY|LIMIT 1\b|AS (above|holds|remark|paragraph)$)",
-                         query.strip()), (file, query[:200])
+        assert re.search(r"\b(ORDER BY|LIMIT 1\b|AS (above|holds|remark|paragraph)$)", query.strip(),
+                         re.MULTILINE), (file, query[:200])
 
 
 def check_manual(program, folder):
