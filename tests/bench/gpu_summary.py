@@ -4,14 +4,17 @@
 
 times_as_fast: the least time of an exact attention in the same run, divided by this one's; both of CUDA graphs.
 error: the geometric mean over photographs, layers, heads and seeds; low, high: its 95 % interval over photographs
-(t distribution of their logarithms). mean, p90, most: of heads, after the seeds' geometric mean."""
+(t distribution of their logarithms). mean, p90, most: of heads, after the seeds' geometric mean. `test errors` are
+those of the photographs that are test sources, where there are three or more."""
 import csv
 import math
 import os
 import statistics
 import sys
 
-PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "results", "published")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+PUBLISHED = os.path.join(ROOT, "results", "published")
+INPUTS = os.path.join(ROOT, "experiments", "models", "inputs.csv")
 # Quantiles of 97.5 % of the t distribution, by degrees of freedom (R: qt(0.975, 1:9)).
 T = (12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216)
 EXACT = ("cudnn", "flash", "efficient")
@@ -36,7 +39,7 @@ def timed(rows, what):
                        cosine=row.get("cosine", ""), error=row.get("error", ""))
 
 
-def erring(rows):
+def erring(rows, what):
     groups = {}
     for row in rows:
         logs = [math.log(float(row[column])) for column in ("error_0", "error_1", "error_2") if row[column]]
@@ -46,17 +49,27 @@ def erring(rows):
         means = [statistics.fmean(log for s, log in heads if s == source) for source in sources]
         half = T[len(means) - 2] * statistics.stdev(means) / math.sqrt(len(means))
         errors = sorted(math.exp(log) for _, log in heads)
-        yield dict(what="errors", n=n, attention=attention, error=math.exp(statistics.fmean(means)),
+        yield dict(what=what, n=n, attention=attention, error=math.exp(statistics.fmean(means)),
                    low=math.exp(statistics.fmean(means) - half), high=math.exp(statistics.fmean(means) + half),
                    mean=statistics.fmean(errors), p90=errors[math.ceil(0.9 * len(errors)) - 1], most=errors[-1],
                    photographs=len(sources))
 
 
+def of_test_sources(rows):
+    with open(INPUTS, newline="", encoding="utf-8") as file:
+        test = {row["source"] for row in csv.DictReader(file) if row["kind"].startswith("test-")}
+    rows = [row for row in rows if row["source"] in test]
+    sources = {n: {row["source"] for row in rows if row["n"] == n} for n in {row["n"] for row in rows}}
+    return [row for row in rows if len(sources[row["n"]]) >= 3]
+
+
 def main(folder=PUBLISHED):
     out = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     out.writeheader()
-    for part, lines in (("times", timed), ("models", timed), ("errors", lambda rows, _: erring(rows))):
-        for line in lines(read(folder, part), part):
+    errors = read(folder, "errors")
+    for what, rows, lines in (("times", read(folder, "times"), timed), ("models", read(folder, "models"), timed),
+                              ("errors", errors, erring), ("test errors", of_test_sources(errors), erring)):
+        for line in lines(rows, what):
             out.writerow({key: f"{x:.4g}" if isinstance(x, float) else x for key, x in line.items()})
 
 
