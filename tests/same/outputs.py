@@ -101,6 +101,7 @@ EXPECTED = [
     ("compare:*", "+exact*", "errors that are rounding noise are counted"),
     ("compare:*", "+far_trial", "rare luck is told"),
     ("compare:*", "+disturbed", "times that other programs disturb are counted"),
+    ("claims", "+slack", "claims say how far a threshold may move"),
     ("claims", "+disturbed", "times that other programs disturb are counted"),
     ("claims", "+family", "claims of a family hold together"),
     ("claims", "claim", "correlate and slope are queries that a measure names"),
