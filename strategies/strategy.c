@@ -127,6 +127,18 @@ int nb_strategy_tokens(const nb_choice *strategy, int n)
     return n;
 }
 
+double nb_strategy_growth(const nb_choice *strategy, int d, int m)
+{
+    enum { SHORTER = 1 << 19, LONGER = 1 << 20 };
+    unsigned traits = nb_strategy_traits(strategy);
+    double longer = nb_strategy_multiplications(strategy, LONGER, d, m);
+    if (nb_strategy_tokens(strategy, LONGER) < LONGER) return 1;
+    if (!isnan(longer)) return log2(longer / nb_strategy_multiplications(strategy, SHORTER, d, m));
+    if (traits & NB_EIGEN) return 3;
+    if (traits & (NB_SQUARE | NB_ORACLE)) return 2;
+    return nb_strategy_counts(strategy) ? 1 : NAN;
+}
+
 bool nb_strategy_has(const nb_choice *strategy, nb_pairing pairing)
 {
     const nb_strategy *s = record_of(innermost(strategy));

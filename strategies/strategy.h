@@ -127,6 +127,11 @@ unsigned nb_strategy_traits(const nb_choice *strategy); /* traits under its opti
 /* Returns what its `multiplications` tells of such a call; NaN: it has none. */
 double nb_strategy_multiplications(const nb_choice *strategy, int n, int d, int m);
 
+/* Returns the power of n with which the work of a call for m of very many points grows, without that of strategies in
+ * its options: by `multiplications`, else by the traits; 1 for what picks among so many tokens whatever n is. NaN:
+ * nobody knows what it does. */
+double nb_strategy_growth(const nb_choice *strategy, int d, int m);
+
 /* True if the multiplications (linalg/work.h) of its calls are its cost. False for an oracle, which shares results on S
  * with others and costs more than attention; for a plug-in, whose own loops are not counted; for a strategy that works
  * elsewhere; and if a strategy within its options is one of these. An oracle that picks among some tokens shares

@@ -56,8 +56,33 @@ static double cost_of(const nb_choice *attention, int n, bool causal)
     return nb_attention_cost_of(attention, &shape, 1).multiplications;
 }
 
-/* Finds whether the multiplications grow as n does, by the attention's own formula; what looks at all of the attention
- * matrix has n^2. -1: there is no formula, or no such size. */
+static int verdict(double power)
+{
+    return isnan(power) ? -1 : power < NOT_LINEAR;
+}
+
+/* Of two parts of the work: 0 if one is more than linear, else -1 if one is not known. */
+static int both(int a, int b)
+{
+    return a == 0 || b == 0 ? 0 : nb_lesser(a, b);
+}
+
+/* With the work of strategies in the component's options, which an attention's formula leaves out. */
+static int with_strategies(const nb_choice *of, int linear)
+{
+    for (const nb_option *o = of->component->options; o && o->key; o++) {
+        if (o->type != NB_OPTION_SPEC) continue;
+        const nb_choice *inner = *(const nb_choice *const *)((const char *)of->options + o->offset);
+        bool picks = o->registry == &nb_strategies;
+        if (picks) linear = both(linear, verdict(nb_strategy_growth(inner, WIDTH, SIZE)));
+        if (picks && nb_strategy_tokens(inner, LONGER) < LONGER) continue;
+        linear = with_strategies(inner, linear);
+    }
+    return linear;
+}
+
+/* Finds whether the multiplications grow as n does, by the formulas of the attention and of strategies; what looks at
+ * all of the attention matrix has n^2. -1: there is no formula, or no such size. */
 static nb_status find_linear(nb_suite_method *m, nb_ctx *ctx)
 {
     nb_choice attention;
@@ -69,7 +94,7 @@ static nb_status find_linear(nb_suite_method *m, nb_ctx *ctx)
     if (status != NB_OK) return status == NB_EINVAL ? NB_OK : status;
     bool causal = m->traits & NB_ATTENTION_CAUSAL;
     double power = log2(cost_of(&attention, LONGER, causal) / cost_of(&attention, SHORTER, causal));
-    if (!isnan(power)) m->linear = power < NOT_LINEAR && !(m->traits & NB_ATTENTION_ORACLE);
+    m->linear = with_strategies(&attention, m->traits & NB_ATTENTION_ORACLE ? 0 : verdict(power));
     return NB_OK;
 }
 

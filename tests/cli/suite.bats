@@ -87,6 +87,29 @@ tuned|"all"|'all'; expected none, development, test or null
 EOF
 }
 
+@test "the growth of the cost is that of strategies too, however deep they stand" {
+    local text name linear
+    while IFS='|' read -r text name linear; do
+        suite --plugin "$BATS_FILE_TMPDIR/idle.so" "$text" --out "$WORK/out"
+        [ "$status" -eq 0 ] || { echo "$text: exit status $status: $output"; return 1; }
+        py check_method "$WORK/out/$name.json" linear "$linear"
+    done <<EOF
+all_pairs|all_pairs|false
+first|first|null
+nystrom(strategy=all_pairs, core=fitted)|nystrom_strategy_all_pairs_core_fitted|false
+nystrom(strategy=subsample(of=all_pairs, tokens=64))|nystrom_strategy_subsample_of_all_pairs_tokens_64|true
+uniform|uniform|true
+EOF
+}
+
+@test "a label stands for all sizes, and names the result" {
+    suite 'longformer(label=mine)' --out "$WORK/out"
+    expect_status 0
+    grep -q '^  mine  *encoders ' <<<"$output"
+    suite longformer --out "$WORK/out"
+    py same_numbers "$WORK/out/mine.json" "$WORK/out/longformer.json"
+}
+
 @test "what the program cannot know is declared" {
     suite 'nystrom(core=fitted)' --out "$WORK/out"
     expect_status 0

@@ -1,6 +1,8 @@
 /* idle.c - attentions for tests/cli/suite.bats: one counts no multiplications, one has outputs that are not finite, one
- * looks ahead under a mask, one returns something else each time. */
+ * looks ahead under a mask, one returns something else each time. And the first tokens as strategies: one says that its
+ * work is square, one says nothing. */
 #include "attentions/attention.h"
+#include "strategies/strategy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +51,29 @@ ATTENTION(looks_ahead, p->out[0] = p->layer->k[(s->n - 1) * s->d])
 ATTENTION(crashes, abort())
 ATTENTION(changes, static int calls; p->out[0] = (nb_scalar)calls++)
 
-NB_PLUGIN({"attention", &attention_good.component}, {"attention", &attention_idle.component},
-          {"attention", &attention_not_finite.component}, {"attention", &attention_looks_ahead.component},
-          {"attention", &attention_changes.component}, {"attention", &attention_crashes.component},
-          {"attention", &attention_later.component});
+static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
+{
+    int *tokens;
+    (void)points, (void)o;
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    for (int j = 0; j < m; j++) tokens[j] = j;
+    return NB_OK;
+}
+
+static double square(const void *o, int n, int d, int m)
+{
+    (void)o, (void)m;
+    return (double)n * n * d;
+}
+
+static const nb_strategy first = {
+    .component = {"first", "the first tokens", references, options, 0}, .pairing = NB_JOINT, .pick = pick};
+static const nb_strategy all_pairs = {.component = {"all_pairs", "the first tokens", references, options, 0},
+                                      .pairing = NB_JOINT,
+                                      .pick = pick,
+                                      .multiplications = square};
+
+NB_PLUGIN({"strategy", &first.component}, {"strategy", &all_pairs.component}, {"attention", &attention_good.component},
+          {"attention", &attention_idle.component}, {"attention", &attention_not_finite.component},
+          {"attention", &attention_looks_ahead.component}, {"attention", &attention_changes.component},
+          {"attention", &attention_crashes.component}, {"attention", &attention_later.component});

@@ -37,6 +37,13 @@ def same(one, other):
         assert a[key] == b[key], (key, a[key], b[key])
 
 
+def same_numbers(one, other):
+    """Two results have the same errors and numbers, of more than one size."""
+    a, b = read(one), read(other)
+    assert (a["inputs"], a["tracks"]) == (b["inputs"], b["tracks"]), (a["tracks"], b["tracks"])
+    assert len({setting["attention"] for setting in a["settings"]}) > 2, a["settings"]
+
+
 def other_digest(path, out):
     """A list whose first file is another one; its files are found from elsewhere too."""
     listed = read(path)
