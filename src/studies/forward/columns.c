@@ -96,8 +96,11 @@ const nb_column nb_forward_columns[] = {
                   "one token in a hundred"),
     REAL(baseline_mean, .infinite = true,
          .help = "output_error of the mean of the values that each query sees, an answer without any attention"),
-    ERROR(rowsum_deviation,
-          .help = "largest |row sum of S~ - 1|, the output for V = 1, over all tokens and heads; empty for an oracle"),
+    ERROR(
+        rowsum_deviation,
+        .help =
+            "largest |row sum of S~ - 1|, the output for V = 1, over all tokens and heads; empty for an oracle; for a "
+            "function or program, which it costs a call more, only if metrics names it"),
     TIME(select_s, .help = "of the pass with the median time: seconds for choosing landmarks, clusters or features"),
     TIME(core_s, .help = "likewise for A and X"),
     TIME(b_s, .help = "likewise for what is made of all keys and values"),

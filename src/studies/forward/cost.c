@@ -11,7 +11,7 @@
  * what it takes to start a process, and to empty the caches. */
 static const double SINGLE = 0.6, EXACT = 2.5, PROCESS = 2.5e8, ERASURE = 4e8;
 static const double LEAST_SPAN = 1e-3 * NB_USUAL_RATE, LONG = NB_LONG_S * NB_USUAL_RATE; /* of a pass in the rounds */
-/* Passes that are not of the rounds, and of experiments without rounds; rounds. */
+/* Passes that are not of the rounds, and of experiments without rounds, the last of them for the sums of rows; rounds. */
 enum { PASSES = 6, UNTIMED_PASSES = 2, LEAST = 6, LEAST_LONG = 3 };
 
 typedef struct {           /* one trial's */
@@ -71,7 +71,9 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
     nb_attention_cost cost = nb_attention_cost_of(attention, shape, threads);
     double pass = multiplications_of(&cost, attention, shape) * SINGLE / threads;
     bool timed = nb_forward_settings_of(plan->config)->timed;
-    s->passes += timed ? PASSES * pass + PROCESS + ERASURE : UNTIMED_PASSES * pass;
+    bool elsewhere = nb_attention_traits(attention) & NB_ATTENTION_ELSEWHERE;
+    int unsummed = elsewhere && !(plan->config->wanted & NB_FORWARD_WANT_ROW_SUMS);
+    s->passes += timed ? (PASSES - unsummed) * pass + PROCESS + ERASURE : (UNTIMED_PASSES - unsummed) * pass;
     if (timed) s->rounds += (rounds != NB_AUTO ? rounds : pass > LONG ? LEAST_LONG : LEAST) * fmax(pass, LEAST_SPAN);
     if (plan->config->wanted & NB_FORWARD_WANT_ERROR) add_matrix(plan->config, attention, shape, threads, s);
     s->held += fmax(cost.bytes, 0);

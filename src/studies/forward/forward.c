@@ -6,6 +6,8 @@
 #include "studies/forward/study.h"
 #include "studies/forward/rounds.h"
 
+#include <string.h>
+
 static const nb_option options[] = {
     NB_BOOL(nb_forward_settings, timed, "true",
             "false: outputs alone are measured, once, by all workers; no pass is timed"),
@@ -41,12 +43,15 @@ static bool is_untimed(const nb_config *config)
     return !nb_forward_settings_of(config)->timed;
 }
 
-/* The times are wanted, whatever `metrics` names: rows that were measured without them are measured again. */
+/* The times are wanted, whatever `metrics` names: rows that were measured without them are measured again. The sums of
+ * rows are measured whatever it names, but of attentions elsewhere, where they cost a call, only if it names them. */
 static nb_status complete(nb_config *config, nb_ctx *ctx)
 {
     (void)ctx;
-    config->wanted &= ~(unsigned)NB_FORWARD_WANT_TIMES;
+    config->wanted &= ~(unsigned)(NB_FORWARD_WANT_TIMES | NB_FORWARD_WANT_ROW_SUMS);
     if (!is_untimed(config)) config->wanted |= NB_FORWARD_WANT_TIMES;
+    for (int i = 0; i < config->metric_count; i++)
+        if (strcmp(config->metrics[i], "rowsum_deviation") == 0) config->wanted |= NB_FORWARD_WANT_ROW_SUMS;
     return NB_OK;
 }
 

@@ -193,7 +193,7 @@ static nb_status find_matrix_error(nb_forward_method *m, const nb_exact *exact, 
     return NB_OK;
 }
 
-nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, bool matrix, nb_ctx *ctx)
+nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, unsigned wanted, nb_ctx *ctx)
 {
     NB_TRY(ctx, first_pass(m, m->bench->layer, m->bench->out, m->own));
     m->clock = m->passed.clock;
@@ -205,9 +205,10 @@ nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, bo
     if (!exact) return NB_OK;
     NB_TRY(ctx, compare(m, exact, ctx));
     if (m->status) return NB_OK;
-    if (matrix) NB_TRY(ctx, find_matrix_error(m, exact, ctx));
+    if (wanted & NB_FORWARD_WANT_ERROR) NB_TRY(ctx, find_matrix_error(m, exact, ctx));
     bool oracle = nb_attention_traits(m->attention) & NB_ATTENTION_ORACLE; /* it would be another one for V = 1 */
-    return oracle ? NB_OK : find_row_sums(m, m->own);
+    bool summed = !oracle && (!m->elsewhere || wanted & NB_FORWARD_WANT_ROW_SUMS);
+    return summed ? find_row_sums(m, m->own) : NB_OK;
 }
 
 static nb_status pass(nb_forward_method *m, int index)

@@ -120,7 +120,7 @@ static nb_status find_errors(trial *t)
 {
     const instance *in = t->in;
     bool compared = nb_forward_settings_of(in->plan->config)->quality;
-    bool matrix = in->plan->config->wanted & NB_FORWARD_WANT_ERROR;
+    unsigned wanted = in->plan->config->wanted;
     nb_team *team = largest_team(t);
     nb_exact exact;
     if (!team) return NB_OK;
@@ -128,7 +128,7 @@ static nb_status find_errors(trial *t)
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (m->status) continue;
         nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1);
-        nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, matrix, in->ctx);
+        nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, wanted, in->ctx);
         nb_ctx_release(m->own, 0);
         if (!m->elsewhere) m->measures.workspace_bytes = m->bytes;
         if (!t->timed) m->clock = NB_CLOCK_NONE;

@@ -49,7 +49,11 @@ nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, co
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
 /* Bits of nb_config's `wanted`. */
-enum { NB_FORWARD_WANT_ERROR = 1 << 0, NB_FORWARD_WANT_TIMES = 1 << 1 };
+enum {
+    NB_FORWARD_WANT_ERROR = 1 << 0,
+    NB_FORWARD_WANT_TIMES = 1 << 1,
+    NB_FORWARD_WANT_ROW_SUMS = 1 << 2 /* of attentions elsewhere too */
+};
 
 /* Numbers of the study's phases (nb_phase). */
 typedef enum {
