@@ -47,6 +47,7 @@ static _Noreturn void run_child(const nb_errand *errand, int fd, nb_ctx *ctx)
     fcntl(PIPE, F_SETFD, FD_CLOEXEC);
     if (errand->quiet) dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
     nb_ctx_isolate(ctx, 0); /* it is, by being here */
+    nb_ctx_on_wait(ctx, NULL, NULL);
     back.status = errand->act(errand->self, ctx);
     snprintf(back.message, sizeof back.message, "%s", nb_error_message(ctx));
     nb_frame_send(&frame, nb_frame_size(&frame), write_all, NULL);
@@ -90,6 +91,7 @@ nb_status nb_errand_run(const nb_errand *errand, nb_return *back, nb_ctx *ctx)
     pid_t pid;
     *back = (nb_return){.status = NB_EBUG};
     NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EHOST, "a pipe cannot be made: %s", strerror(errno));
+    nb_ctx_wait(ctx);
     fflush(NULL); /* the child must not write what is buffered */
     nb_status status = nb_process_fork(&pid, ctx);
     if (status == NB_OK && pid == 0) run_child(errand, ends[1], ctx);

@@ -23,6 +23,8 @@ typedef struct {       /* what a child shares with its parent */
     size_t held, most; /* bytes */
     gsl_rng *rng;
     double patience_s, isolation_s;
+    void (*on_wait)(void *self);
+    void *waits;
     bool overrun;        /* a guard was written to */
     char exhausted[128]; /* the first allocation that failed, or "" */
     nb_status error;
@@ -375,6 +377,17 @@ double nb_ctx_isolation(const nb_ctx *ctx)
 void nb_ctx_isolate(nb_ctx *ctx, double limit_s)
 {
     ctx->shared->isolation_s = limit_s;
+}
+
+void nb_ctx_on_wait(nb_ctx *ctx, void (*act)(void *self), void *self)
+{
+    ctx->shared->on_wait = act;
+    ctx->shared->waits = self;
+}
+
+void nb_ctx_wait(const nb_ctx *ctx)
+{
+    if (ctx->shared->on_wait) ctx->shared->on_wait(ctx->shared->waits);
 }
 
 size_t nb_ctx_held(const nb_ctx *ctx)

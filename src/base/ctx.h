@@ -97,6 +97,11 @@ void nb_ctx_forget_exhausted(nb_ctx *ctx);
 double nb_ctx_isolation(const nb_ctx *ctx);
 void nb_ctx_isolate(nb_ctx *ctx, double limit_s);
 
+/* nb_ctx_wait calls act(self): it stands before this process waits for another, whose user may interrupt it. NULL, the
+ * default: nothing is called. */
+void nb_ctx_on_wait(nb_ctx *ctx, void (*act)(void *self), void *self);
+void nb_ctx_wait(const nb_ctx *ctx);
+
 /* Time limit in seconds of each call of a plug-in before anything runs (base/apart.h); 20 by default. */
 double nb_ctx_patience(const nb_ctx *ctx);
 void nb_ctx_set_patience(nb_ctx *ctx, double seconds);

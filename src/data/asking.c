@@ -227,6 +227,7 @@ static nb_status serve(nb_question *q, nb_ctx *ctx)
 
 nb_status nb_question_ask(nb_question *q, nb_ctx *ctx)
 {
+    nb_ctx_wait(ctx);
     return q->program->serve ? serve(q, ctx) : run(q, ctx);
 }
 

@@ -75,21 +75,21 @@ static void end_if_unfit(child *c)
     _exit(EXIT_SUCCESS);
 }
 
-/* Before what may take long: an interrupt then loses no row that is measured. Not so often that it costs time. */
-static void send_waiting_rows(child *c)
+/* An interrupt loses no row that is sent. Called now and then, and before another process is asked, such as a function
+ * of a session, which its user may interrupt. */
+static void send_waiting_rows(void *self)
 {
-    const double every_s = 0.01;
-    double now_s = nb_clock_s();
-    if (c->outbox.used == 0 || now_s < c->sent_s + every_s) return;
-    c->sent_s = now_s;
+    child *c = self;
+    c->sent_s = nb_clock_s();
     if (!nb_channel_flush(CHANNEL, &c->outbox)) _exit(EXIT_FAILURE);
 }
 
 static void note_position(void *self, int phase, int first, int end)
 {
+    const double every_s = 0.01; /* not so often that it costs time */
     child *c = self;
     end_if_unfit(c);
-    send_waiting_rows(c);
+    if (c->outbox.used > 0 && nb_clock_s() >= c->sent_s + every_s) send_waiting_rows(c);
     nb_worker_note(c->page, phase, first, end);
 }
 
@@ -198,6 +198,7 @@ _Noreturn void nb_worker_live(const nb_pool *p, const nb_worker *w, int fd)
     signal(SIGPIPE, SIG_IGN);
     nb_ctx_forget_exhausted(c.ctx);
     nb_ctx_isolate(c.ctx, p->how.timeout_s > 0 ? p->how.timeout_s : INFINITY);
+    nb_ctx_on_wait(c.ctx, send_waiting_rows, &c);
     nb_status status = do_jobs(&c, &p->how);
     if (status != NB_OK)
         send_message(&c, (nb_message){.kind = NB_HEARD_ERROR, .number = (int)status, .text = nb_error_message(c.ctx)});

@@ -297,8 +297,38 @@ class InRuns(unittest.TestCase):
                              done.stderr)
             rows = nysbench.row_arrays(folder)
             self.assertEqual(sorted(zip(rows["attention_label"], rows["head"], rows["status"])),
-                             [("streamed", 0, "ok"), ("streamed", 2, "planned"), ("waits", 0, "ok"),
+                             [("streamed", 0, "ok"), ("streamed", 2, "ok"), ("waits", 0, "ok"),
                               ("waits", 2, "planned")])
+
+    def test_an_interrupt_of_two_workers_keeps_what_is_measured_beside_the_function(self):
+        """No input is complete when the function is interrupted: what others have done of both is kept."""
+        code = """
+            import signal, sys, threading, time
+            import numpy as np
+            import nysbench
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            def waits(q, k, v):
+                time.sleep(2)  # meanwhile both workers come to their question
+                if sys.argv[2] == "raise":
+                    raise KeyboardInterrupt
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                time.sleep(60)
+            x = np.random.default_rng(1).standard_normal((2, 2, 40, 6))
+            try:
+                nysbench.run(study="forward", heads=(x, x, x), attentions=["streamed", "naive", waits], trials=1,
+                             timed=False, folder=sys.argv[1], progress=False, jobs=2)
+            except KeyboardInterrupt:
+                sys.exit(130)
+        """
+        for how in ("signal", "raise"):
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), folder, how], capture_output=True,
+                                      text=True, timeout=300)
+                self.assertEqual(done.returncode, 130, done.stderr)
+                rows = nysbench.row_arrays(folder)
+                self.assertEqual(sorted(zip(rows["attention_label"], rows["head"], rows["status"])),
+                                 [(name, head, "ok") for name in ("naive", "streamed") for head in (0, 2)] +
+                                 [("waits", head, "planned") for head in (0, 2)])
 
     def test_draws_are_those_of_a_call(self):
         """The same source, seed and trial, the same numbers: here, in nysbench.attention, and of an Attention."""

@@ -11,7 +11,8 @@
  * what it takes to start a process, and to empty the caches. */
 static const double SINGLE = 0.6, EXACT = 2.5, PROCESS = 2.5e8, ERASURE = 4e8;
 static const double LEAST_SPAN = 1e-3 * NB_USUAL_RATE, LONG = NB_LONG_S * NB_USUAL_RATE; /* of a pass in the rounds */
-/* Passes that are not of the rounds, and of experiments without rounds, the last of them for the sums of rows; rounds. */
+/* Passes that are not of the rounds, and of experiments without rounds, the last of them for the sums of rows; and
+ * rounds. */
 enum { PASSES = 6, UNTIMED_PASSES = 2, LEAST = 6, LEAST_LONG = 3 };
 
 typedef struct {           /* one trial's */

@@ -52,8 +52,8 @@ nb_status nb_forward_method_make(nb_forward_method *method, nb_forward_bench *be
 nb_status nb_forward_find_peak(nb_forward_method *method, nb_ctx *ctx);
 
 /* Checks that there are outputs and, unless `exact` is NULL, measures their errors: by one pass against the exact
- * outputs, and one with V = 1 for rowsum_deviation, of a method elsewhere only if it is wanted. wanted: NB_FORWARD_WANT_*;
- * with WANT_ERROR that of S~ too, by n / NB_EXACT_COLUMNS passes more. */
+ * outputs, and one with V = 1 for rowsum_deviation, of a method elsewhere only if that is wanted. wanted:
+ * NB_FORWARD_WANT_*; with WANT_ERROR that of S~ too, by n / NB_EXACT_COLUMNS passes more. */
 nb_status nb_forward_find_errors(nb_forward_method *method, const nb_exact *exact, unsigned wanted, nb_ctx *ctx);
 
 /* Whether times of its passes mean something; known after nb_forward_find_errors. */

@@ -116,23 +116,29 @@ static nb_status find_exact(const trial *t, nb_team *team, nb_exact *exact)
     return nb_exact_make(&in->layer, most == NB_AUTO ? in->layer.shape.n : most, in->rng, team, exact, in->ctx);
 }
 
+static nb_status find_errors_of(const trial *t, nb_forward_method *m, const nb_exact *exact)
+{
+    const instance *in = t->in;
+    nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1);
+    nb_status status = nb_forward_find_errors(m, exact, in->plan->config->wanted, in->ctx);
+    nb_ctx_release(m->own, 0);
+    if (!m->elsewhere) m->measures.workspace_bytes = m->bytes;
+    if (!t->timed) m->clock = NB_CLOCK_NONE;
+    return take_failure(in, m, status, "failed");
+}
+
+/* Rows of which nothing is left to measure are put at once: the next method may be a function that somebody
+ * interrupts. */
 static nb_status find_errors(trial *t)
 {
     const instance *in = t->in;
     bool compared = nb_forward_settings_of(in->plan->config)->quality;
-    unsigned wanted = in->plan->config->wanted;
-    nb_team *team = largest_team(t);
+    nb_team *team = largest_team(t); /* NULL: all have a status */
     nb_exact exact;
-    if (!team) return NB_OK;
-    if (compared) NB_TRY(in->ctx, find_exact(t, team, &exact));
+    if (compared && team) NB_TRY(in->ctx, find_exact(t, team, &exact));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
-        if (m->status) continue;
-        nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1);
-        nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, wanted, in->ctx);
-        nb_ctx_release(m->own, 0);
-        if (!m->elsewhere) m->measures.workspace_bytes = m->bytes;
-        if (!t->timed) m->clock = NB_CLOCK_NONE;
-        NB_TRY(in->ctx, take_failure(in, m, status, "failed"));
+        if (!m->status) NB_TRY(in->ctx, find_errors_of(t, m, compared ? &exact : NULL));
+        if (m->status || !nb_forward_is_timed(m)) NB_TRY(in->ctx, put(in, m));
     }
     return NB_OK;
 }
@@ -244,8 +250,11 @@ static nb_status time_all(trial *t)
     double busy_s = nb_busy_s(), work_s = nb_work_s(), wall_s = nb_clock_s();
     NB_TRY(in->ctx, nb_rounds_run(f.count, f.contestants, &terms, in->rng, f.timed, in->ctx));
     double load = load_since(busy_s, work_s, wall_s, &t->bench);
-    for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++)
-        if (!m->status && m->kept >= 0) NB_TRY(in->ctx, take_method(t, &f, m, load));
+    for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
+        if (m->kept < 0) continue;
+        NB_TRY(in->ctx, take_method(t, &f, m, load));
+        NB_TRY(in->ctx, put(in, m));
+    }
     return NB_OK;
 }
 
@@ -259,9 +268,7 @@ static nb_status measure(trial *t)
     NB_NEED(t->bench.out, nb_alloc_scalars(in->ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
     if (t->timed) NB_NEED(t->bench.eraser, nb_alloc(in->ctx, NB_ERASER, sizeof *t->bench.eraser));
     NB_TRY(in->ctx, find_errors(t));
-    if (t->timed) NB_TRY(in->ctx, time_all(t));
-    for (const nb_forward_method *m = t->methods; m < t->methods + t->count; m++) NB_TRY(in->ctx, put(in, m));
-    return NB_OK;
+    return t->timed ? time_all(t) : NB_OK;
 }
 
 static nb_status run_trial(void *self, int first, int end)
