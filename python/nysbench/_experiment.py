@@ -113,7 +113,7 @@ class _Results:
 
     def keep(self, notes):
         self.kept = True
-        return Run(self.folder, notes, self.temporary, _plugins(self.folder))
+        return Run(self.folder, notes, self.temporary, _plugins(self.folder), programs=True)
 
     def __exit__(self, _, error, __):
         if self.temporary and not self.kept:

@@ -104,18 +104,19 @@ class Run:
     1
 
     folder: where they are. notes: what was chosen for the user, in sentences. plugins: shared objects to load; reading
-    a folder loads none that it names.
+    a folder loads none that it names. programs: whether those that the run's config names, functions among them, may be
+    started; of what nysbench.run returns they may, since the run has started them.
     """
 
     def __init__(self, folder: str | os.PathLike, notes: Sequence[str] = (), kept: Any = None,
-                 plugins: Sequence[str | os.PathLike] = ()):
+                 plugins: Sequence[str | os.PathLike] = (), *, programs: bool = False):
         """folder: of a run, also of one that the program has made. kept: what removes it when nobody has this
         object."""
         self.folder, self.notes, self._kept = Path(folder), list(notes), kept
-        self.plugins = [os.fspath(plugin) for plugin in plugins]
+        self.plugins, self.programs = [os.fspath(plugin) for plugin in plugins], flag("programs", programs)
 
     def __copy__(self):
-        return Run(self.folder, self.notes, self._kept, self.plugins)
+        return Run(self.folder, self.notes, self._kept, self.plugins, programs=self.programs)
 
     def __deepcopy__(self, _):
         return self.__copy__()
@@ -123,11 +124,11 @@ class Run:
     def __reduce__(self):
         """A pickle has the results of a temporary folder with it, and of one that stays the path."""
         if self._kept is None:
-            return Run, (self.folder, self.notes, None, self.plugins)
+            return functools.partial(Run, programs=self.programs), (self.folder, self.notes, None, self.plugins)
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as files:
             files.add(self.folder, arcname=".")
-        return _unpacked, (packed.getvalue(), str(self.folder), self.notes, self.plugins)
+        return _unpacked, (packed.getvalue(), str(self.folder), self.notes, self.plugins, self.programs)
 
     @property
     def config(self) -> str:
@@ -181,7 +182,8 @@ class Run:
 
     def sql(self, query: str | None = None) -> Table:
         """What SQL finds in the run; None: the views, with their columns. A DataFrame, or a list of dicts."""
-        return self._frame(self._ask("sql", *([] if query is None else [query])))
+        given = [] if query is None else [f"{query}\n"]  # by its blank the program knows a query
+        return self._frame(self._ask("sql", *given))
 
     def claims(self) -> Table:
         """The claims of the experiment, with intervals and verdicts: a DataFrame, or a list of dicts."""
@@ -198,11 +200,13 @@ class Run:
         knows this kind, else of gnuplot's SVG.
 
         choices: where={column: value}, strategies and cores (lists of names, specs or labels, with the baseline where
-        the figure is of ratios), m; dots="hide" for ratios without a dot for each head.
+        the figure is of ratios), m; dots="hide" for ratios without a dot for each head; programs=True where a figure
+        such as `spectrum` needs a program or a function of the config, and the Run has not said so.
         """
+        programs = flag("programs", choices.pop("programs", self.programs))
         lists = {name: ", ".join(map(str, choices.pop(name))) for name in ("strategies", "cores")
                  if isinstance(choices.get(name), (list, tuple))}
-        return Plot(self, kind, _options(**choices, **lists))
+        return Plot(self, kind, [*_options(**choices, **lists), *(["--programs"] if programs else [])])
 
     def to_latex(self, path: str | os.PathLike, table: str | None = None, **choices: Any) -> None:
         """Writes a table for LaTeX (booktabs, siunitx): the comparison, with the arguments of `compare`, or a named
@@ -277,7 +281,7 @@ def _meanings(lines):
     return {**{name: meaning for name, meaning in of_setting.items() if meaning}, **_MEANINGS}
 
 
-def _unpacked(packed, original, notes, plugins):
+def _unpacked(packed, original, notes, plugins, programs):
     """A Run in a temporary folder of its own, whose experiment reads the heads there."""
     kept = Temporary()
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:
@@ -286,7 +290,7 @@ def _unpacked(packed, original, notes, plugins):
     experiment = Path(kept.name, "experiment.yaml")
     if experiment.exists():
         experiment.write_text(experiment.read_text(encoding="utf-8").replace(original, kept.name), encoding="utf-8")
-    return Run(kept.name, notes, kept, plugins)
+    return Run(kept.name, notes, kept, plugins, programs=programs)
 
 
 def _options(**named):
@@ -438,13 +442,13 @@ class Plot:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             said = run._call("plot", kind, "--format=svg", *options)
-        for warning in told:
-            if not str(warning.message).startswith("gnuplot is not installed"):
-                warn(str(warning.message))
         instead = re.search(r"; drawn as the figure '(\w+)'", " ".join(str(warning.message) for warning in told))
         drawn = re.search(r"figures? in (.*?)(?:, data and scripts only)?$", said, re.M)
         if not drawn:
             raise ArgumentError(f"{kind}: the run has no rows that it draws")
+        for warning in told:
+            if not str(warning.message).startswith("gnuplot is not installed"):
+                warn(str(warning.message))
         folder, self._run = Path(drawn[1]), run  # which may remove its folder when nobody has it
         self._scripts = [path for path in sorted(folder.glob("*.gp")) if _draws(path, instead[1] if instead else kind)]
         self.figure, self.axes = None, []

@@ -10,6 +10,7 @@
 #include "run/run_folder.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef struct { /* rows on their way to standard output */
     const nb_grid_writer *writer;
@@ -47,13 +48,32 @@ static nb_status print_answer(int count, const char *const *folders, const char 
     return NB_OK;
 }
 
+/* The last of several arguments is a query if it has a blank. */
+static nb_status find_query(const nb_command_line *line, int *count, const char **query, nb_ctx *ctx)
+{
+    const char *last;
+    *query = NULL;
+    *count = nb_text_count(line->arguments);
+    if (*count < 2) return NB_OK;
+    last = line->arguments[*count - 1];
+    if (strpbrk(last, " \n\t")) {
+        *query = last;
+        --*count;
+        return NB_OK;
+    }
+    NB_REQUIRE(ctx, access(last, F_OK) == 0, NB_EINVAL,
+               "sql: '%s' is neither a folder nor a query, which has a blank, such as 'SELECT count(*) FROM run'",
+               last);
+    return NB_OK;
+}
+
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    const char *query = NULL;
+    const char *query;
+    int count;
     const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
-    int count = nb_text_count(line->arguments);
-    if (count > 1 && strpbrk(line->arguments[count - 1], " \n\t")) query = line->arguments[--count];
+    NB_TRY(ctx, find_query(line, &count, &query, ctx));
     for (int i = 0; i < count; i++) NB_TRY(ctx, nb_check_run(line->arguments[i], ctx));
     line->stage = NB_ASKS;
     return print_answer(count, line->arguments, query, (nb_output_format)line->format.value, ctx);

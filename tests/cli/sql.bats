@@ -140,6 +140,19 @@ END
     py check_reading "$NYSBENCH" "$WORK/r"
 }
 
+@test "a word that is no folder is no query either" {
+    measured --only problem=gaussian
+    for word in SELECT 1 '' "$WORK/nowhere"; do
+        run "$NYSBENCH" sql "$WORK/r" "$word"
+        expect_status 2
+        [ "$output" = "nysbench: error: sql: '$word' is neither a folder nor a query, which has a blank, such as \
+'SELECT count(*) FROM run'" ]
+    done
+    run "$NYSBENCH" sql "$WORK/r" "$WORK"
+    expect_status 2
+    expect "$WORK: is not the folder of a run"
+}
+
 @test "runs of one study are asked together, of two not" {
     measured --only problem=gaussian
     mv "$WORK/r" "$WORK/one"

@@ -646,6 +646,28 @@ class Answers(Folders):
         self.assertEqual({line["strategy"] for line in self.lines(both.compare(by="core"))}, {"kmeans", "uniform"})
         self.assertEqual(len(self.lines(both.compare(confounded="pairing"))), 4)
 
+    def test_a_figure_that_needs_the_config_of_a_function(self):
+        """`spectrum` makes the heads again: of a run of this session at once, of a folder if programs=True says so."""
+        found = nysbench.run(problems="gaussian(n=24, d=4)", strategies=["uniform", lambda points, m: range(m)],
+                             cores="svd", landmarks=4, trials=1, progress=False, folder=self.folder)
+        drawn = [len(run.plot("spectrum")._scripts) for run in (found, copy.copy(found),
+                                                                pickle.loads(pickle.dumps(found)))]
+        self.assertEqual(drawn, [1, 1, 1])
+        opened = nysbench.Run(self.folder)
+        with self.assertRaisesRegex(nysbench.FileError, "needs code that the run's config names.* add programs=True$"):
+            opened.plot("spectrum")
+        self.assertEqual(len(opened.plot("spectrum", programs=True)._scripts), 1)
+        self.assertEqual(len(nysbench.Run(self.folder, programs=True).plot("spectrum")._scripts), 1)
+        with self.assertRaisesRegex(nysbench.FileError, "add programs=True"):
+            found.plot("spectrum", programs=False)
+
+    def test_a_query_is_never_a_folder(self):
+        for query, text in (("SELECT", "^SQL: incomplete input$"), ("", "^SQL: expected a SELECT$"),
+                            ("rows", '^SQL: near "rows": syntax error$')):
+            with self.assertRaisesRegex(nysbench.ArgumentError, text):
+                self.found.sql(query)
+        self.assertEqual([list(line.values()) for line in self.lines(self.found.sql("SELECT(1)"))], [[1]])
+
     def test_figure_beside_a_broken_matplotlib(self):
         """Debian's, built for NumPy 1, beside NumPy 2 from PyPI: the figure is gnuplot's, which is said; where there is
         no matplotlib nothing is said."""
