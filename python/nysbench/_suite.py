@@ -6,16 +6,21 @@ import functools
 import json
 import os
 import re
+import shlex
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ._arguments import ArgumentError, FileError, flag, listed, warn
+from ._arguments import ArgumentError, Error, FileError, flag, listed, warn
 from ._experiment import Functions, Progress
 from ._functions import AttentionFunction, Strategy, without_options
 from ._head_files import quoted
-from ._program import FUNCTIONS, Session, ask
+from ._program import FUNCTIONS, Session, ask, program
 from ._result import Temporary
+from .serve import find, load, told
 
 SHARES = (4, 8, 16, 32)
 
@@ -34,7 +39,8 @@ class SuiteResult(dict):
 def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
           sizes: Mapping[str, Iterable[int]] | None = None, heads: str | os.PathLike | None = None,
           folder: str | os.PathLike | None = None, tuned: str | None = None,
-          declare: Mapping[str, bool] | None = None, plugins: Iterable[str | os.PathLike] = (), jobs: int | None = None,
+          declare: Mapping[str, bool] | None = None, references: Iterable[str] = (),
+          plugins: Iterable[str | os.PathLike] = (), jobs: int | None = None,
           progress: bool = True) -> SuiteResult:
     """How much less error a method has than a baseline at the same multiplications: the number of docs/suite.md.
 
@@ -53,6 +59,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     tuned: which sources its options were tuned on: "none", "development" or "test".
     declare: what the program cannot know: {"trained": True} of a function that is made for weights trained with it,
         {"linear": True} of a spec without a formula of its cost. That of a function is linear if `cost` is.
+    references: where a function is published. A spec has its own.
     plugins: files of plug-ins. jobs: workers; None: one for each CPU. progress: False: print nothing.
 
     Returns a dict, the result as its file has it (folder/NAME.json).
@@ -63,12 +70,15 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     words = [f"--plugin={os.fspath(path)}" for path in listed("plugins", plugins, "paths of plug-ins")]
     words += [] if tuned is None else [f"--tuned={tuned}"]
     words += [] if jobs is None else [f"--jobs={jobs}"]
+    words += [f"--reference={text}" for text in listed("references", references, "texts")]
     functions = Functions(place / FUNCTIONS, False, folder is not None)
     if declare is not None and not isinstance(declare, Mapping):
         raise TypeError(f'declare: expected a dict such as {{"trained": True}}, not {declare!r:.40}')
     declare = {name: flag(f"declare {name}", value) for name, value in (declare or {}).items()}
     if callable(method):
-        text, settings = _settings(method, cost, sizes, json.loads(ask("suite", *which, "--format=json")), functions)
+        text, settings = _settings(
+            method, cost, sizes, json.loads(ask("suite", *which, "--format=json")),
+            lambda name, value: functions.bare_spec(_with(method, name, value), "attention")[0])
         declare = {"linear": _is_linear(method, cost, sizes), **declare}
         place.mkdir(parents=True, exist_ok=True)
         (place / "sizes.json").write_text(json.dumps(settings), encoding="utf-8")
@@ -77,7 +87,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
         raise ArgumentError("cost and sizes are of a function: the program counts what a spec does")
     else:
         text = method
-    words += [f"--declare={name}={'true' if holds else 'false'}" for name, holds in declare.items()]
+    words += [f"--declare={name}={_word(holds)}" for name, holds in declare.items()]
     with Progress(progress, functions.notes) as shown:
         session = Session(functions.served, place / FUNCTIONS)
         status, out = session.run(["suite", *which, f"--out={place}", *words, text], shown.line)
@@ -93,14 +103,16 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     raise ArgumentError(re.sub(r"\s+", " ", out).strip())
 
 
-def _settings(function, cost, sizes, models, functions):
-    """A spec of the function, and the largest size that each share of each model has room for."""
+def _settings(function, cost, sizes, models, spec_of):
+    """A spec of the function, and the largest size that each share of each model has room for. spec_of: of the
+    function with its size, by the size's name and value."""
     found = without_options(function, "attention")
     label = found.__name__
     if cost is None:
         raise ArgumentError(
-            f"{label}: the multiplications of a function are not counted, so without cost= it has no number; "
-            'nysbench.run(study="forward", attentions=[...]) measures its error and, if it says so, its time')
+            f"{label}: the multiplications of a function are not counted, so without cost= it has no number (in a "
+            f'file: {label}.cost = ...); nysbench.run(study="forward", attentions=[...]) measures its error and, if '
+            "it says so, its time")
     name, values = _size(found, sizes)
     settings = []
     for model in models:
@@ -115,13 +127,13 @@ def _settings(function, cost, sizes, models, functions):
             if not fitting:
                 continue
             one, value = max(fitting)
-            spec = functions.bare_spec(_with(function, name, value), "attention")[0]
+            spec = spec_of(name, value)
             spec = f"{spec[:-1]}, label={quoted(label if name is None else f'{label}({name}={value})')})"
             settings.append({"model": model["model"], "share": share, "attention": spec, "multiplications": one})
     if not settings:
         raise ArgumentError(
             f"{label}: by cost= no size has at most 1/{SHARES[0]} of exact attention's multiplications on any model")
-    return re.sub(r", label=.*\)$", f", label={quoted(label)})", settings[0]["attention"]), settings
+    return f"{spec_of(None, None)[:-1]}, label={quoted(label)})", settings
 
 
 def _is_linear(function, cost, sizes):
@@ -160,3 +172,42 @@ def _with(function, name, value):
     kept = {key: getattr(function, key) for key in ("causal", "grouped", "timed")}
     tensors = function.settings["tensors"]
     return AttentionFunction(functools.partial(function.function, **{name: value}), tensors=tensors, **kept)
+
+
+def main(what, which, *words):
+    """nysbench suite FILE.py:NAME: the exit status. which: the option that says the list, words: all. The function's
+    attributes `cost`, `sizes` and `references` are those of `suite`. Each size is a program, so that anybody with the
+    file can measure it again."""
+    path, name = what.rsplit(":", 1) if not what.endswith(".py") else (what, None)
+    try:
+        found = find(load(path), name, path)
+        given = {key: getattr(found.function, key, None) for key in ("cost", "sizes", "references")}
+        return _judge(path, found, given["cost"], given["sizes"], given["references"] or (), which, words)
+    except Exception as error:  # the user's file may raise anything
+        print(f"nysbench: error: {error if isinstance(error, (Error, TypeError)) else told(error, path)}",
+              file=sys.stderr)
+        return 2
+
+
+def _judge(path, found, cost, sizes, references, which, words):
+    function = without_options(found, "attention")
+    python = os.environ.get("NYSBENCH_PYTHON", "python3")
+
+    def spec_of(name, value):
+        served = [python, "-m", "nysbench.serve", path, function.function.__name__]
+        run = shlex.join(served + ([] if name is None else [f"{name}={value}"]))
+        return (f"command(run={quoted(run)}, deterministic={_word(not function.is_random)}, serve=true, "
+                f"causal={_word(function.causal)}, timed=own)")
+
+    models = json.loads(ask("suite", which, "--format=json"))
+    text, settings = _settings(function, cost, sizes, models, spec_of)
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        json.dump(settings, file)
+        file.flush()
+        more = [f"--sizes={file.name}", f"--declare=linear={_word(_is_linear(function, cost, sizes))}",
+                *(f"--reference={text}" for text in references)]
+        return subprocess.run([program(), "suite", *words, *more, text]).returncode
+
+
+def _word(flag):
+    return "true" if flag else "false"

@@ -6,16 +6,15 @@
 #include "api/kinds.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "commands/python_file.h"
 #include "components/plugin.h"
 #include "config/code.h"
 #include "kernels/kernel.h"
 #include "conformance/conformance.h"
 #include "show/page_record.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct {
     const nb_choice *kernel;
@@ -216,47 +215,11 @@ static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
     return found ? NB_OK : unknown(t->kind, name, ctx);
 }
 
-/* True for FILE.py and FILE.py:NAME. */
-static bool is_python(const char *what)
+static nb_status check_python(const char *what, double timeout_s, nb_ctx *ctx)
 {
-    const char *colon = strrchr(what, ':'), *end = colon ? colon : what + strlen(what);
-    return !strchr(what, '(') && end - what > 3 && strncmp(end - 3, ".py", 3) == 0;
-}
-
-/* Lets any Python import the package of a checkout, if this is one's program. */
-static nb_status show_package(nb_ctx *ctx)
-{
-    const char *folder, *init, *path, *given = getenv("PYTHONPATH");
-    NB_TRY(ctx, nb_shipped_folder(&folder, ctx));
-    NB_NEED(init, nb_format(ctx, "%s/../python/nysbench/__init__.py", folder));
-    if (!nb_is_file(init)) return NB_OK;
-    NB_NEED(path, nb_format(ctx, "%s/../python%s%s", folder, given ? ":" : "", given ? given : ""));
-    setenv("PYTHONPATH", path, 1);
-    return NB_OK;
-}
-
-/* Becomes a Python that lets nysbench.check try a function of a file. */
-static nb_status become_python(const char *what, double timeout_s, nb_ctx *ctx)
-{
-    static const char code[] =
-        "import sys\n"
-        "try:\n"
-        "    from nysbench._check import main\n"
-        "except ImportError as error:\n"
-        "    print(f'nysbench: error: {sys.executable} cannot import the package nysbench: {error}; '\n"
-        "          'NYSBENCH_PYTHON may name another Python', file=sys.stderr)\n"
-        "    sys.exit(2)\n"
-        "sys.exit(main(*sys.argv[1:]))\n";
-    const char *python = getenv("NYSBENCH_PYTHON"), *program, *limit, *names[2] = {NULL};
-    if (!python) python = "python3";
-    NB_NEED(names[0], nb_format(ctx, "program %s %s", python, what));
-    NB_TRY(ctx, nb_announce_code(names, ctx));
-    NB_TRY(ctx, show_package(ctx));
-    NB_TRY(ctx, nb_whole_path("/proc/self/exe", &program, ctx));
-    setenv("NYSBENCH_PROGRAM", program, 0);
-    NB_NEED(limit, nb_format(ctx, "%g", timeout_s));
-    execlp(python, python, "-c", code, what, limit, (char *)NULL);
-    NB_FAIL(ctx, NB_EIO, "%s, which tries functions in Python files, cannot be started: %s", python, strerror(errno));
+    const char *words[] = {what, NULL, NULL};
+    NB_NEED(words[1], nb_format(ctx, "%g", timeout_s));
+    return nb_become_python("nysbench._check", words, ctx);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
@@ -276,7 +239,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     const char *what = line->arguments[0];
     t.timeout_s = timeout.value;
-    if (is_python(what)) return become_python(what, t.timeout_s, ctx);
+    if (nb_is_python_file(what)) return check_python(what, t.timeout_s, ctx);
     if (kind) NB_TRY(ctx, nb_kind_find(kind, &t.kind, ctx));
     NB_TRY(ctx, nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx));
     NB_TRY(ctx, (nb_is_file(what) || nb_text_ends(what, ".so") ? check_plugin : check_spec)(what, &t, ctx));

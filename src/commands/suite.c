@@ -7,6 +7,7 @@
 #include "base/scratch.h"
 #include "base/text.h"
 #include "commands/program.h"
+#include "commands/python_file.h"
 #include "run/run_folder.h"
 #include "show/page.h"
 #include "suite/suite.h"
@@ -20,7 +21,7 @@ enum { NOT_SAID = -1 };
 
 typedef struct {
     char *list, *out, *check, *jobs, *sizes;
-    char **declared;
+    char **declared, **references;
     int small;
     nb_real_value timeout, rerun;
     nb_word_value tuned;
@@ -163,6 +164,16 @@ static nb_status check(nb_command_line *line, const choices *c, const nb_suite *
     return line->exit == NB_EXIT_OK ? print_results(1, &says, "", (nb_output_format)line->format.value, ctx) : NB_OK;
 }
 
+/* Where a program's method is published; a component's record says so itself. */
+static nb_status take_references(const choices *c, nb_suite_method *method, nb_ctx *ctx)
+{
+    if (!c->references) return NB_OK;
+    NB_REQUIRE(ctx, method->traits & NB_ATTENTION_ELSEWHERE, NB_EINVAL,
+               "suite: --reference %s: %s has references of its own: leave it out", c->references[0], method->label);
+    method->references = (const char *const *)c->references;
+    return NB_OK;
+}
+
 static nb_status run_methods(nb_command_line *line, const choices *c, const nb_suite *suite, int count, nb_ctx *ctx)
 {
     nb_suite_result *results;
@@ -173,6 +184,7 @@ static nb_status run_methods(nb_command_line *line, const choices *c, const nb_s
         NB_TRY(ctx, nb_suite_method_find(line->arguments[i], &method, ctx));
         method.sizes = c->sizes;
         method.tuned = c->tuned.value == NOT_SAID ? NULL : nb_suite_tunings[c->tuned.value];
+        NB_TRY(ctx, take_references(c, &method, ctx));
         for (int k = 0; c->declared && c->declared[k]; k++) NB_TRY(ctx, nb_suite_declare(&method, c->declared[k], ctx));
         NB_TRY(ctx, nb_suite_begin(suite, &method, c->timeout.value, &results[i], ctx));
     }
@@ -181,6 +193,24 @@ static nb_status run_methods(nb_command_line *line, const choices *c, const nb_s
         NB_TRY(ctx, judge(c, &results[i], &written, &line->exit, ctx));
     return line->exit == NB_EXIT_OK ? print_results(count, results, written, (nb_output_format)line->format.value, ctx)
                                     : NB_OK;
+}
+
+/* A function in a Python file: the package asks its cost, and calls this command with --sizes. */
+static nb_status judge_python(const nb_command_line *line, const char *what, const choices *c, int count, nb_ctx *ctx)
+{
+    const char **words;
+    int given = 0;
+    NB_REQUIRE(ctx, count == 1, NB_EINVAL,
+               "suite: %s is a function in Python: expected it alone, and there are %d "
+               "methods",
+               what, count);
+    NB_REQUIRE(ctx, !c->sizes, NB_EINVAL, "suite: --sizes: the function's attribute `cost` tells its multiplications");
+    NB_NEED(words, nb_alloc(ctx, (size_t)line->argc + 2, sizeof *words));
+    words[given++] = what;
+    NB_NEED(words[given++], c->list ? nb_format(ctx, "--list=%s", c->list) : "--small");
+    for (int i = 1; i < line->argc; i++)
+        if (strcmp(line->argv[i], what) != 0) words[given++] = line->argv[i];
+    return nb_become_python("nysbench._suite", words, ctx);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
@@ -201,6 +231,8 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
             "declare", '\0', c.declared,
             "What the program cannot know of a method: linear (its cost is, in n) or trained; may be repeated",
             "NAME=true|false"),
+        NB_LIST_OPTION("reference", '\0', c.references, "Where the method of a program is published; may be repeated",
+                       "TEXT"),
         NB_TEXT_OPTION("sizes", '\0', c.sizes,
                        "What the method is at each share, and its multiplications, where they cannot be counted",
                        "FILE.json"),
@@ -217,13 +249,16 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     int count = nb_text_count(line->arguments);
     NB_REQUIRE(ctx, !count || !c.check, NB_EINVAL, "suite: expected methods, or --check FILE, and not both");
     NB_REQUIRE(ctx, !c.rerun.text || c.check, NB_EINVAL, "suite: --rerun measures a result again: --check names it");
+    for (int i = 0; i < count; i++)
+        if (nb_is_python_file(line->arguments[i])) return judge_python(line, line->arguments[i], &c, count, ctx);
     NB_REQUIRE(ctx, !c.sizes || count == 1, NB_EINVAL, "suite: --sizes FILE is of one method, and there are %d", count);
     NB_TRY(ctx, find_list(&c, &path, ctx));
     NB_TRY(ctx, nb_suite_read(path, &suite, ctx));
+    NB_TRY(ctx, nb_show_package(ctx));
     if (c.check) return check(line, &c, &suite, ctx);
     if (count == 0) return print_list(&suite, (nb_output_format)line->format.value, ctx);
     return run_methods(line, &c, &suite, count, ctx);
 }
 
-NB_COMMAND(suite, "[ATTENTION|STRATEGY...]", "Judge methods by one number on a frozen list of heads", true,
+NB_COMMAND(suite, "[ATTENTION|STRATEGY|FILE.py:NAME...]", "Judge methods by one number on a frozen list of heads", true,
            NB_YOUR_OWN + 35);

@@ -18,11 +18,12 @@ static nb_status take(const nb_suite *s, int model, const char *path, size_t at,
     NB_REQUIRE(ctx, json_is_number(told), NB_EINVAL, "%s: item %zu: multiplications: expected a number", path, at);
     NB_TRY(ctx, nb_suite_layer(s, s->models[model].first, &layer, ctx));
     *to = (nb_suite_setting){.multiplications = json_number_value(told), .bytes = NAN, .growth = NAN};
-    NB_TRY(ctx, nb_suite_enough(s, s->models[model].first, text, to->multiplications, &layer.shape, ctx));
+    NB_TRY(ctx, nb_choice_parse(&nb_attentions, text, &to->attention, ctx));
+    NB_TRY(ctx,
+           nb_suite_enough(s, s->models[model].first, to->attention.label, to->multiplications, &layer.shape, ctx));
     NB_REQUIRE(ctx, to->multiplications * part <= nb_suite_exact(&layer.shape), NB_EINVAL,
                "%s: item %zu: %.0f multiplications are more than 1/%d of exact attention's %.0f", path, at,
                to->multiplications, part, nb_suite_exact(&layer.shape));
-    NB_TRY(ctx, nb_choice_parse(&nb_attentions, text, &to->attention, ctx));
     to->text = to->attention.resolved;
     return nb_attention_ready(&to->attention, ctx);
 }

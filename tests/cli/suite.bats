@@ -143,6 +143,48 @@ EOF
     py check_code "$WORK/out/good.json"
 }
 
+@test "a function in a Python file has its number, by its attribute cost; anybody can measure it again" {
+    export NYSBENCH_PYTHON=/usr/bin/python3
+    suite tests/support/suite/functions.py:first_keys --tuned none --out "$WORK/out"
+    expect_status 0
+    grep -qE '^  first_keys +encoders ' <<<"$output"
+    py check_method "$WORK/out/first_keys.json" counted false
+    py check_method "$WORK/out/first_keys.json" linear true
+    py check_method "$WORK/out/first_keys.json" references '["none: an example"]'
+    suite --check "$WORK/out/first_keys.json" --rerun 0.1
+    expect_status 0
+    py halve_all "$WORK/out/first_keys.json" "$WORK/better.json"
+    suite --check "$WORK/better.json" --rerun 0.1
+    expect_status 2
+    expect "it says an error of"
+}
+
+@test "a function in a Python file that cannot be believed is refused, with the head and the reason" {
+    export NYSBENCH_PYTHON=/usr/bin/python3
+    local name text
+    while IFS='|' read -r name text; do
+        suite "tests/support/suite/functions.py:$name" --out "$WORK/out"
+        [ "$status" -eq 2 ] || { echo "$name: exit status $status: $output"; return 1; }
+        expect "nysbench: error: $text"
+        [ ! -e "$WORK/out/$name.json" ] || { echo "$name: a result was written"; return 1; }
+    done <<EOF
+not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: \
+head 0, token 5, coordinate 3 is nan
+changes|changes: minilm, bash-reference, layer 4: output: other outputs for the same seed
+looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: other tokens from number 1 on change earlier outputs
+idle|idle: minilm, bash-reference, layer 4: it has 512 multiplications, fewer than one for each of the
+dear|dear: by cost= no size has at most 1/4
+no_cost|no_cost: the multiplications of a function are not counted, so without cost= it has no number
+nobody|tests/support/suite/functions.py: has no function nobody
+EOF
+    suite tests/support/suite/functions.py:idle kmeans
+    expect_status 2
+    expect "expected it alone, and there are 2 methods"
+    suite kmeans --reference "a paper"
+    expect_status 2
+    expect "kmeans has references of its own"
+}
+
 @test "bad input" {
     local words text
     py other_digest $TINY "$WORK/other.json"
@@ -231,6 +273,10 @@ EOF
     expect "check $WORK/mine.py:mean"
     expect "--check $BATS_FILE_TMPDIR/kmeans.json --rerun 0.1"
     expect "4 checks, 0 wrong"
+    suite tests/support/suite/functions.py:first_keys --out "$WORK"
+    LIST=$TINY run tests/submission.sh "$WORK/first_keys.json"
+    expect_status 0
+    expect "--check $WORK/first_keys.json --rerun 0.1"
     py halve_all "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/better.json"
     LIST=$TINY run tests/submission.sh "$WORK/better.json"
     expect_status 1
