@@ -36,7 +36,8 @@ static nb_status judge(const nb_effect_work *w, nb_effect_job *job, int layer, c
     add_errors(w, job, layer, out);
     if (!isnan(job->result.local.output_error)) return NB_OK;
     NB_TRY(own, nb_layer_find_odd(&w->layers[layer].shape, out, &where, own));
-    NB_NEED(reason, nb_format(own, "outputs are not finite%s%s", where ? ": " : "", where ? where : ""));
+    NB_NEED(reason, nb_format(own, "%s: outputs are not finite%s%s", job->attention->label, where ? ": " : "",
+                              where ? where : ""));
     return nb_effect_end_job(w, job, "diverged", reason);
 }
 
