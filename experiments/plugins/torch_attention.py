@@ -29,18 +29,32 @@ def exact(q, k, v, backend):
         return functional.scaled_dot_product_attention(q, k, v)
 
 
-def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, seed, which="kernel_ridge", landmarks=104):
-    """which: kernel_ridge, nystrom (of segment means), or an exact attention: exact (PyTorch's choice), cudnn, flash,
-    efficient."""
+def window_of(n, width):
+    """flex_attention to the nearest 2 width + 1 tokens of the raster; its mask is made from n x n entries."""
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    where = "cuda" if GPU else "cpu"
+    mask = create_block_mask(lambda b, h, i, j: (i - j).abs() <= width, None, None, n, n, device=where, _compile=GPU)
+    compiled = torch.compile(flex_attention) if GPU else flex_attention
+    return lambda q, k, v: compiled(q, k, v, block_mask=mask)
+
+
+def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, seed, which="kernel_ridge", landmarks=104, width=128):
+    """which: kernel_ridge, nystrom (of segment means), window, or an exact attention: exact (PyTorch's choice), and on
+    a GPU cudnn, flash, efficient."""
     q, k, v = (x[None].to("cuda" if GPU else "cpu", torch.float16 if GPU else torch.float32) for x in (q, k, v))
     if which in EXACT:
+        if EXACT[which] and not GPU:
+            raise ValueError(f"which={which}: there is no GPU; expected exact, kernel_ridge, nystrom, window")
         call = lambda: exact(q, k, v, EXACT[which])
     elif which == "kernel_ridge":
         call = lambda: nysbench.torch.kernel_ridge(q, k, v, landmarks, seed=seed)
     elif which == "nystrom":
         call = lambda: nysbench.torch.nystrom(q, k, v, landmarks)
+    elif which == "window":
+        attend_near = window_of(q.shape[-2], width)
+        call = lambda: attend_near(q, k, v)
     else:
-        raise ValueError(f"which={which}: expected kernel_ridge, nystrom, {', '.join(EXACT)}")
+        raise ValueError(f"which={which}: expected kernel_ridge, nystrom, window, {', '.join(EXACT)}")
     for _ in range(WARM_UP if GPU else 0):
         call()
     seconds = statistics.median(timed(call) for _ in range(REPEATS if GPU else 3))

@@ -154,7 +154,7 @@ static nb_status leave_open(const comparer *c, nb_compared *item)
     const nb_estimate *e = &item->estimate;
     if (e->high < 0 || e->low > 0)
         NB_NEED(item->why, nb_format(c->ctx, "%s by itself, not among all lines%s",
-                                     (e->high < 0) != item->contrasts->metric->more ? "better" : "worse",
+                                     nb_verdict_names[nb_direction(e->high < 0, item->contrasts->metric->more)],
                                      e->common_df < e->own_df ? "; more trials may decide" : ""));
     else
         item->more = nb_estimate_more(e, nb_joint_confidence(e->confidence, item->family), 0, c->terms->margin);

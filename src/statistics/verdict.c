@@ -55,6 +55,11 @@ nb_finding nb_find(const nb_test *t)
     return low >= t->same.low && high <= t->same.high ? NB_FOUND_SAME : NB_FOUND_NOTHING;
 }
 
+nb_verdict nb_direction(bool less, bool more)
+{
+    return less != more ? NB_BETTER : NB_WORSE;
+}
+
 nb_status nb_judge(nb_interval interval, double margin, const nb_evidence *v, bool more, nb_verdict *verdict,
                    const char **why, nb_ctx *ctx)
 {
@@ -66,8 +71,8 @@ nb_status nb_judge(nb_interval interval, double margin, const nb_evidence *v, bo
         return NB_OK;
     }
     switch (nb_find(&below)) {
-    case NB_FOUND_INSIDE: *verdict = more ? NB_WORSE : NB_BETTER; break;
-    case NB_FOUND_OUTSIDE: *verdict = more ? NB_BETTER : NB_WORSE; break;
+    case NB_FOUND_INSIDE: *verdict = nb_direction(true, more); break;
+    case NB_FOUND_OUTSIDE: *verdict = nb_direction(false, more); break;
     case NB_FOUND_SAME: *verdict = NB_EQUIVALENT; break;
     case NB_FOUND_NOTHING: *verdict = NB_UNDECIDED; break;
     }

@@ -48,6 +48,9 @@ typedef struct {
  * different (tests/long/estimates.c). */
 nb_finding nb_find(const nb_test *test);
 
+/* What it is to have less than the baseline, or not less, where `more` is better or not. */
+nb_verdict nb_direction(bool less, bool more);
+
 /* Judges whether a method has less than the baseline, or more where `more` is better: *verdict, and *why there is none
  * (NULL: there is). `interval`: of the log ratio or the difference; what is within -margin ... margin is the same. */
 nb_status nb_judge(nb_interval interval, double margin, const nb_evidence *evidence, bool more, nb_verdict *verdict,

@@ -2,6 +2,7 @@
 """kernel_ridge and nystrom of nysbench.torch beside PyTorch's exact attentions: errors, times and memory on real heads.
 
     python3 tests/bench/gpu.py FOLDER --sources aitzgorri,greentock,... [--bundle FOLDER] [--minutes 8] [--n 4097,...]
+    python3 tests/bench/gpu.py FOLDER --sources ... --errors --minutes 90      # on a CPU
 
 The heads are those of the ViT of experiments/models in exact passes over photographs, in float16 on a GPU and in
 float32 on a CPU. `vit_torch.py bundle` writes the bundle for a machine without network. Three files in FOLDER are
@@ -239,6 +240,7 @@ def arguments():
     parser.add_argument("--sources", type=lambda text: text.split(","), required=True, help="test photographs")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--window", action="store_true", help="time flex_attention with a window, which compiles long")
+    parser.add_argument("--errors", action="store_true", help="only gpu_errors.csv, which needs no GPU")
     return parser.parse_args()
 
 
@@ -248,6 +250,10 @@ def main():
     bench = Bench(given)
     print(bench.device, torch.__version__, flush=True)
     with torch.no_grad():
+        if given.errors:
+            for n in given.n:
+                bench.measure_errors(n, APPROXIMATE)
+            return 0
         for heads in (int(part) for part in given.heads.split(",")):
             for n in given.n:
                 bench.measure_times(n, heads, {**bench.exact, **APPROXIMATE})
