@@ -39,8 +39,8 @@ import threading
 import experiments
 
 # What NEW shows otherwise, on purpose: output (effect/compare:0 is one of that study alone), part, why; * stands for
-# any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows (how many), order, text, status (exit status and errors), and of figures
-# also files, scripts, and data (what a script draws).
+# any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows (how many), order, text,
+# status (exit status and errors), and of figures also files, scripts, and data (what a script draws).
 EXPECTED = [
     ("figure:*", "scripts", "a figure is a file of SQL: its script says what that sets, and styles have names"),
     ("figure:*", "data", "columns of a script's data have the names that the CSV gives them"),
@@ -126,6 +126,26 @@ EXPECTED = [
     ("measure", "+error_p99", "a new measure of the study forward"),
     ("table:bounds", "text", "a table for each model, layer, side and n"),
     ("claims", "text", "claims say how far a threshold may move"),
+    ("claims", "low", "intervals by Banerjee's bound, which holds whatever the parts of the variance are"),
+    ("claims", "high", "intervals by Banerjee's bound, which holds whatever the parts of the variance are"),
+    ("claims", "more_sources", "intervals by Banerjee's bound, which holds whatever the parts of the variance are"),
+    ("compare:text", "text", "refusals name the option that allows it; one interval holds for all lines"),
+    ("effect/compare:0", "baseline", "a method without any result is no baseline"),
+    ("effect/compare:0", "method", "a method without any result is no baseline"),
+    ("effect/compare:0", "missing*", "a method without any result is no baseline"),
+    ("effect/compare:0", "neither", "a method without any result is no baseline"),
+    ("figure:core_forest", "figure", "a selection of pairs, in the order of methods"),
+    ("figure:core_forest", "rows", "refused where a comparison is"),
+    ("figure:core_forest", "files", "refused where a comparison is"),
+    ("figure:svd_vs_iterative", "p90", "an error that is rounding is no ratio"),
+    ("table:shares", "noise", "what draws nothing counts in each trial of the others, as in a comparison"),
+    ("table:at_time", "*", "the attentions were chosen on development sources, and test sources judge them"),
+    ("tables", "rows", "at_time has no rows where no source judges"),
+    ("tables", "order", "tables are listed in another order"),
+    ("table:pairs", "text", "--format csv is called CSV"),
+    ("measure", "flops", "multiplications of more strategies are counted"),
+    ("measure", "workspace*", "an attention's record is smaller"),
+    ("measure", "reason", "a refusal names the pairing to take"),
     ("effect/compare:*", "family", "an attention that is exact is no method, and makes a family no larger"),
     ("effect/compare:*", "joint_*", "an attention that is exact is no method, and makes a family no larger"),
     ("effect/compare:text", "text", "an attention that is exact is no method, and makes a family no larger"),
@@ -187,7 +207,7 @@ def left_out(rows, others):
 
 
 def without_exact(old, new):
-    """Two answers of `compare` without the methods of which NEW says that they are exact, where OLD divided by noise."""
+    """Two answers of `compare`, without the methods that NEW says are exact, whose noise OLD divided."""
     tables = [[*csv.DictReader(io.StringIO(text))] for text in (old, new)]
     exact = {(line["method"], line["input"]) for line in tables[1] if line["ratio"] == "" and line["exact"] != "0"}
     for i, lines in enumerate(tables if exact else []):
