@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""usage: python3 experiments/models/suite.py sources MODEL | list FOLDER | card FOLDER
+"""usage: python3 experiments/models/suite.py sources MODEL | list FORM FOLDER | card FOLDER
 
 sources: the test sources of the suite's small form, separated by commas: the first of the inputs that a model has.
-list: writes FOLDER/small.json, the list of the heads that suite.sh has made in FOLDER, with their SHA-256. card: writes
-FOLDER/croissant.json, what Croissant's readers want to know of these: files, sources and licences."""
+list: writes FOLDER/FORM.json, the list of the heads that suite.sh has made in FOLDER, with their SHA-256; FORM: small
+or whole. card: writes FOLDER/croissant.json, what Croissant's readers want to know of those of the small form: files,
+sources and licences."""
 import csv
 import hashlib
 import json
@@ -11,7 +12,7 @@ import os
 import re
 import sys
 
-VERSION, SOURCES = "0.1", 12
+VERSION, SOURCES, FORMS = "0.1", 12, ("small", "whole")
 TRACKS = [("encoders", False, "nystrom(strategy=uniform, core=iterative)",
            [("minilm", "minilm-512"), ("vit", "vit-1025"), ("whisper", "whisper")]),
           ("decoders", True, "streamingllm", [("smollm2", "smollm2-1024")])]
@@ -32,12 +33,12 @@ def inputs(folder, model):
                        "sha256": hashlib.sha256(file.read()).hexdigest()}
 
 
-def write_list(folder):
+def write_list(form, folder):
     tracks = [{"track": track, "causal": causal, "baseline": baseline,
                "models": [{"model": name, "inputs": list(inputs(folder, model))} for name, model in models]}
               for track, causal, baseline, models in TRACKS]
-    with open(os.path.join(folder, "small.json"), "w", encoding="utf-8") as file:
-        json.dump({"suite": VERSION, "form": "small", "tracks": tracks}, file, indent=1)
+    with open(os.path.join(folder, f"{form}.json"), "w", encoding="utf-8") as file:
+        json.dump({"suite": VERSION, "form": form, "tracks": tracks}, file, indent=1)
         file.write("\n")
 
 
@@ -117,10 +118,11 @@ def write_card(folder):
 
 
 def main(words):
-    commands = {"sources": lambda model: print(sources(model)), "list": write_list, "card": write_card}
-    if len(words) != 2 or words[0] not in commands:
+    commands = {"sources": (1, lambda model: print(sources(model))), "list": (2, write_list), "card": (1, write_card)}
+    count, command = commands.get(words[0] if words else "", (-1, None))
+    if len(words) != 1 + count or words[0] == "list" and words[1] not in FORMS:
         sys.exit(__doc__)
-    commands[words[0]](words[1])
+    command(*words[1:])
 
 
 if __name__ == "__main__":

@@ -1,27 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""suite_figure.py numbers|curves|figure [FOLDER] - what the results of the suite (results/suite/*.json, or FOLDER) say.
+"""suite_figure.py numbers|curves|figure|ranks [FOLDER] - what the results of the suite (results/suite/*.json, or
+FOLDER) say.
 
 numbers: a CSV line for each method and track: its error over the baseline's, 2^-number, with the 95 % interval over
          sources, and at each share; the error over the baseline's that nine in ten heads do not exceed.
 curves:  a CSV line for each method, model and share of exact attention's multiplications at which it has a size: the
          share that it takes, the geometric mean of its errors over heads, and their 10th and 90th percentile.
+ranks:   a CSV line for each track: its sources, Kendall's tau between the methods' numbers and those of the whole form
+         (results/suite-whole), and in which interval it is for 95 % of small forms that are drawn from the whole one:
+         twelve sources of each model, one of their layers each.
 figure:  these as a PNG, by gnuplot: a panel for each model, of the methods in SHOWN; bands of those marked in BANDS."""
 import csv
 import glob
 import hashlib
 import json
 import math
+import operator
 import os
 import statistics
 import struct
 import subprocess
 import sys
 import tempfile
+from random import Random
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADS = f"{ROOT}/experiments/suite"
+WHOLE = f"{ROOT}/results/suite-whole"
 SHARES = (4, 8, 16, 32)
+SMALL_SOURCES, DRAWS = 12, 1000
 TITLES = {"minilm": "MiniLM (text), n = 512", "vit": "ViT (images), n = 1,025", "whisper": "Whisper (speech), n = 640",
           "smollm2": "SmolLM2 (text, causal mask), n = 1,024"}
 # {track: {method: colour}}, in the order of the legend.
@@ -36,16 +44,16 @@ NAMES = {"kernel_ridge(near=window)": "kernel_ridge, near=window", "segment_mean
 BANDS = ("kernel_ridge", "wildcat", "sparq_published", "tova", "streamingllm")
 
 
-def results(folder):
+def results(folder, form="small"):
     """The results in a folder; all of them have to be of the list of test sources that comes with the program."""
-    with open(f"{HEADS}/small.json", "rb") as file:
+    with open(f"{HEADS}/{form}.json", "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     for path in sorted(glob.glob(f"{folder}/*.json")):
         with open(path, encoding="utf-8") as file:
             result = json.load(file)
         if result["list_sha256"] != digest:
             raise SystemExit(f"suite_figure.py: {path} is of the list {result['list_sha256']}, and not of "
-                             f"experiments/suite/small.json, {digest}")
+                             f"experiments/suite/{form}.json, {digest}")
         yield result
 
 
@@ -86,6 +94,63 @@ def curves(folder):
             part = setting["multiplications"] / exact_multiplications(heads[0]["file"])
             yield [result["method"]["label"], setting["model"], setting["share"],
                    *(f"{v:.6g}" for v in (part, len(heads), geometric_mean(errors), tenths[0], tenths[-1]))]
+
+
+def values_of(result):
+    """{model: {source: values of its layers}}, each the mean over shares of log2(baseline's error / the method's)."""
+    found = {}
+    for item in result["inputs"]:
+        value = statistics.fmean(math.log2(b / e) for b, e in zip(item["baseline"], item["errors"]))
+        found.setdefault(item["model"], {}).setdefault(item["source"], []).append(value)
+    return found
+
+
+def number_of(values, models, chosen=None):
+    """The number of a track; of {model: [(source, layer)]} alone, if they are chosen."""
+    def mean(model):
+        if chosen:
+            return statistics.fmean(values[model][source][layer] for source, layer in chosen[model])
+        return statistics.fmean(map(statistics.fmean, values[model].values()))
+
+    return statistics.fmean(map(mean, models))
+
+
+def kendall(a, b):
+    """Tau-b."""
+    def signs(x):
+        return [(x[i] > x[j]) - (x[i] < x[j]) for i in range(len(x)) for j in range(i)]
+
+    s, t = signs(a), signs(b)
+    return sum(map(operator.mul, s, t)) / math.sqrt(sum(map(abs, s)) * sum(map(abs, t)))
+
+
+def draw_small(values, models, random):
+    """A small form of the whole: the sources of each model, and a layer of each."""
+    return {model: [(source, random.randrange(len(values[model][source])))
+                    for source in random.sample(sorted(values[model]), SMALL_SOURCES)] for model in models}
+
+
+def ranks(folder):
+    yield ["track", "methods", "sources", "tau", "low", "high"]
+    small, whole = ({r["method"]["text"]: r for r in found} for found in (results(folder), results(WHOLE, "whole")))
+    with open(f"{HEADS}/whole.json", encoding="utf-8") as file:
+        tracks = json.load(file)["tracks"]
+    for place, track in enumerate(tracks):
+        models, random = [model["model"] for model in track["models"]], Random(DRAWS)
+        both = [name for name in small if name in whole and small[name]["tracks"][place]["number"] is not None]
+        values = [values_of(whole[name]) for name in both]
+        truth = [number_of(one, models) for one in values]
+        for name, number in zip(both, truth):
+            if abs(number - whole[name]["tracks"][place]["number"]) > 1e-6:
+                raise SystemExit(f"suite_figure.py: {WHOLE}: the errors of {name} give another number than it says")
+        drawn = []
+        for _ in range(DRAWS):
+            chosen = draw_small(values[0], models, random)
+            drawn.append(kendall([number_of(one, models, chosen) for one in values], truth))
+        cuts = statistics.quantiles(drawn, n=40)
+        tau = kendall([small[name]["tracks"][place]["number"] for name in both], truth)
+        sources = {item["source"] for model in track["models"] for item in model["inputs"]}
+        yield [track["track"], len(both), len(sources), *(f"{v:.4g}" for v in (tau, cuts[0], cuts[-1]))]
 
 
 SCRIPT = """
@@ -141,14 +206,17 @@ def figure(folder):
     sys.stdout.buffer.write(drawn)
 
 
+TABLES = {"numbers": numbers, "curves": curves, "ranks": ranks}
+
+
 def main(arguments):
-    if len(arguments) not in (1, 2) or arguments[0] not in ("numbers", "curves", "figure"):
-        raise SystemExit("usage: suite_figure.py numbers|curves|figure [FOLDER]")
+    if len(arguments) not in (1, 2) or arguments[0] not in ("figure", *TABLES):
+        raise SystemExit(f"usage: suite_figure.py figure|{'|'.join(TABLES)} [FOLDER]")
     what, folder = arguments[0], arguments[1] if len(arguments) > 1 else f"{ROOT}/results/suite"
     if what == "figure":
         figure(folder)
     else:
-        csv.writer(sys.stdout, lineterminator="\n").writerows({"numbers": numbers, "curves": curves}[what](folder))
+        csv.writer(sys.stdout, lineterminator="\n").writerows(TABLES[what](folder))
 
 
 if __name__ == "__main__":

@@ -73,15 +73,15 @@ def by_hash():
             yield f"{SPLIT}: {name}: its SHA-256 begins with {digit}, it is development"
 
 
-def drawn(model, source, count=2):
-    """The layer and so many heads whose digests are least."""
+def drawn(model, source, count=2, layer_count=1):
+    """The layers and so many heads whose digests are least."""
     layers, heads = MODELS[model][:2]
 
     def least(what, numbers, count):
         return sorted(sorted(range(numbers), key=lambda number: hashlib.sha256(
             f"{model} {source} {what} {number}".encode()).digest())[:count])
 
-    return str(least("layer", layers, 1)[0]), ",".join(map(str, least("head", heads, count)))
+    return ",".join(map(str, least("layer", layers, layer_count))), ",".join(map(str, least("head", heads, count)))
 
 
 def heads_drawn():
@@ -106,12 +106,32 @@ def heads_drawn():
                f"expected {PER_MODEL} sources a model, at most {MOST_BYTES} bytes")
 
 
+def suite_inputs(form):
+    """{model: items} of a list of the suite."""
+    with open(f"{SUITE}/{form}.json", encoding="utf-8") as file:
+        return {model["model"]: model["inputs"] for track in json.load(file)["tracks"] for model in track["models"]}
+
+
+def whole_suite_drawn():
+    """The whole form has the heads of the small one, and of each test source as many layers as the protocol draws."""
+    test, small = set(parts()["test"]), suite_inputs("small")
+    names = dict(zip(("minilm", "smollm2", "vit", "whisper"), MODELS))
+    for model, items in suite_inputs("whole").items():
+        layers = {}
+        for item in items:
+            layers.setdefault(item["source"], set()).add(item["layer"])
+        if not {item["file"] for item in small[model]} <= {item["file"] for item in items}:
+            yield f"{SUITE}/whole.json: {model}: a head of small.json is not in it"
+        for source, has in layers.items():
+            right = set(map(int, drawn(names[model], source, 1, 4)[0].split(",")))
+            if source not in test or has != right:
+                yield f"{SUITE}/whole.json: {model}, {source}: layers {has}; drawn: {right}, of test sources"
+
+
 def suite_heads_drawn():
     """One head of each file of the suite is what the protocol draws, and the list has all files and no other."""
     test, listed, size = set(parts()["test"]), set(), 0
-    with open(f"{SUITE}/small.json", encoding="utf-8") as file:
-        tracks = json.load(file)["tracks"]
-    for item in (item for track in tracks for model in track["models"] for item in model["inputs"]):
+    for item in (item for items in suite_inputs("small").values() for item in items):
         path = f"{SUITE}/{item['file']}"
         listed.add(path)
         with open(path, "rb") as file:
@@ -202,6 +222,7 @@ CHECKS = {"each source has one part of the split": each_source_once,
           "new test sources are those of the hash": by_hash,
           "the test heads are those that are drawn": heads_drawn,
           "the suite's heads are those that are drawn": suite_heads_drawn,
+          "the suite's whole form has what is drawn": whole_suite_drawn,
           "the suite's data card is of its files, with their licences": card_is_made,
           "every experiment names the split and its part": experiments_name_the_split,
           "docs/method.md names the experiments of test sources": method_names_them,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The numbers of README.md, docs/results.md, docs/paper.md and its appendices are those of results/published.
+# The numbers of README.md, docs/results.md, docs/suite.md, docs/paper.md and its appendices are of results/published.
 
 load helpers
 
@@ -21,7 +21,7 @@ check_numbers() {
 copy_texts() {
     mkdir -p "$WORK/docs" "$WORK/results/published"
     cp README.md "$WORK"
-    cp docs/{results,paper,appendix,profile,engine,intervals}.md "$WORK/docs"
+    cp docs/{results,paper,appendix,profile,engine,intervals,suite}.md "$WORK/docs"
     cp results/published/{LIST,*.csv} "$WORK/results/published"
 }
 
@@ -78,7 +78,7 @@ EOF
 
 @test "what is published of the suite is what its results say; a result of another list, or none, is refused" {
     local part
-    for part in numbers curves; do
+    for part in numbers curves ranks; do
         diff <(/usr/bin/python3 tests/bench/suite_figure.py $part) "results/published/suite_$part.csv"
     done
     [ "$(/usr/bin/python3 tests/bench/suite_figure.py figure | head -c 4 | tail -c 3)" = PNG ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""numbers.py [--strength] [FOLDER] - numbers of README.md, docs/results.md, docs/paper.md and its appendices
-that are not in results/published, a line each.
+"""numbers.py [--strength] [FOLDER] - numbers of README.md, docs/results.md, docs/suite.md, docs/paper.md and its
+appendices that are not in results/published, a line each.
 
 A number stands in a section; LIST (listing.py) says which CSV files have that section's numbers. It must be there to
 the digits shown: as it is, in the unit that follows it, as a difference from 1 in per cent, or inverted before 'times'.
@@ -22,7 +22,7 @@ import sys
 
 from listing import FOLDER, ROOT, Listing, wanted
 
-PAGES = "results", "paper", "appendix", "profile", "engine", "intervals"
+PAGES = "results", "paper", "appendix", "profile", "engine", "intervals", "suite"
 TEXTS = "README.md", *(f"docs/{page}.md" for page in PAGES)
 NUMBER = re.compile(
     r"(?<![\w.^²³-])(?<!(?<!\d)/)-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³(](?<!\dx(?!\w))|-\w|/[a-zA-Z]|\.\d)")
