@@ -140,6 +140,7 @@ def _run(config, keys, results, arguments, functions, served, progress):
             for word in ("--set", f"{name}={json.dumps(value, ensure_ascii=False)}")
         ]
     with progress as shown:
+        arguments += [] if progress.wanted else ["--quiet"]  # nothing is predicted for the line that nobody sees
         session = Session({**functions.served, **served}, folder / FUNCTIONS)
         status, out = session.run(["run", os.fspath(config), "-o", str(folder), *arguments], shown.line)
     if status not in (0, 1) or not (folder / "rows.csv").exists():
@@ -338,7 +339,7 @@ def _are_close(one, other):
     """Whether results are the same, but for rounding where they are no integers."""
     enough = 0.01
     return one.keys() == other.keys() and all(
-        np.array_equal(one[name], other[name], equal_nan=True) or
+        np.array_equal(one[name], other[name]) or np.array_equal(one[name], other[name], equal_nan=True) or
         one[name].dtype.kind == "f" and one[name].shape == other[name].shape and
         np.linalg.norm(one[name] - other[name]) <= enough * np.linalg.norm(one[name]) for name in one)
 
