@@ -285,3 +285,24 @@ EOF
     run tests/submission.sh
     expect_status 2
 }
+
+@test "what commits add or change is found, and nothing else is checked" {
+    local repository="$WORK/repository" git=(git -C "$WORK/repository" -c user.name=a -c user.email=a@b)
+    mkdir -p "$repository/tests" "$repository/results/suite"
+    cp tests/submission.sh "$repository/tests"
+    cp "$BATS_FILE_TMPDIR/quest.json" "$repository/results/suite"
+    git init -q "$repository"
+    "${git[@]}" add -A && "${git[@]}" commit -qm before
+    cp "$BATS_FILE_TMPDIR/kmeans.json" "$repository/results/suite"
+    rm "$repository/results/suite/quest.json"
+    "${git[@]}" add -A && "${git[@]}" commit -qm after
+    LIST=$PWD/$TINY NYSBENCH=$(realpath "$NYSBENCH") run "$repository/tests/submission.sh" --since HEAD~1
+    expect_status 0
+    expect "--check results/suite/kmeans.json --rerun 0.1"
+    expect "2 checks, 0 wrong"
+    run "$repository/tests/submission.sh" --since HEAD
+    expect_status 0
+    expect "0 checks, 0 wrong"
+    run "$repository/tests/submission.sh" --since nothing
+    expect_status 2
+}
