@@ -166,7 +166,7 @@ gpu() {
     "${GPU_PYTHON:-python3}" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null ||
         { echo "gpu: ${GPU_PYTHON:-python3} has no PyTorch that sees a GPU" >&2; return 1; }
     "${GPU_PYTHON:-python3}" tests/bench/gpu.py "$out" ${BUNDLE:+--bundle "$BUNDLE"} --window \
-        --sources aitzgorri,greentock,dragonfly,dandelion,analogpattern,wine-drum,dogs,garden,yellow-flower,ladybird
+        --sources aitzgorri,greentock,analogpattern,garden,yellow-flower,honey-bee,chameleon,retina
 }
 
 for part in "${@:-all}"; do

@@ -39,7 +39,7 @@ REPEATS, LAYERS_TIMED, SEEDS = 25, (3, 6, 9), 3
 WHERE = "source", "enlarged", "device", "dtype"
 COLUMNS = {"times": ("n", "heads", "attention", "ms", "ms_eager", "bytes", *WHERE, "why"),
            "models": ("n", "attention", "ms", "ms_eager", "bytes", "error", "cosine", *WHERE),
-           "errors": ("n", *WHERE[:2], "layer", "head", "attention", *(f"error_{seed}" for seed in range(SEEDS)))}
+           "errors": ("n", *WHERE, "layer", "head", "attention", *(f"error_{seed}" for seed in range(SEEDS)))}
 
 
 def sdpa(backend):
