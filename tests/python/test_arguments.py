@@ -36,6 +36,7 @@ def mean(q, k, v):
 CALLS = {  # with a truth value each, by the name that `public` gives the call
     "Attention": lambda **more: nysbench.Attention("streamed", X.shape, **more),
     "Heads": lambda **more: Heads(0, "a", X, X, X, [0, 1], [0, 1], error=0, allowed=0, **more),
+    "Run": lambda **more: nysbench.Run(".", **more),
     "Run.compare": lambda **more: run(strategies=["uniform", "kmeans"]).compare(**more),
     "attention": lambda **more: nysbench.attention(X, X, X, "streamed", **more),
     "attention_function": lambda **more: nysbench.attention_function(mean, **more),

@@ -18,9 +18,10 @@ class Experiment(unittest.TestCase):
         heads = sorted(name for name in os.listdir("experiments/data/test") if name.startswith("vit-test_"))
         with tempfile.TemporaryDirectory() as folder:
             path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-            subprocess.run([nysbench.program(), "run", "experiments/40-gpu.yaml", "--quiet", "--out", folder + "/run",
-                            "--set", f"problems=heads(file=experiments/data/test/{heads[0]})", "--set", "trials=1"],
-                           env={**os.environ, "PATH": path}, stdout=subprocess.DEVNULL)
+            command = [nysbench.program(), "run", "experiments/40-gpu.yaml", "--quiet", "--out", folder + "/run",
+                       "--set", f"problems=heads(file=experiments/data/test/{heads[0]})", "--set", "trials=1"]
+            ended = subprocess.run(command, env={**os.environ, "PATH": path}, stdout=subprocess.DEVNULL, check=False)
+            self.assertEqual(ended.returncode, 1)  # rows that need a GPU fail
             with open(folder + "/run/rows.csv", encoding="utf-8") as file:
                 rows = {row["attention_label"]: row for row in csv.DictReader(file)}
         self.assertEqual(len(rows), 8)
