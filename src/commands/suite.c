@@ -164,7 +164,7 @@ static nb_status check(nb_command_line *line, const choices *c, const nb_suite *
     return line->exit == NB_EXIT_OK ? print_results(1, &says, "", (nb_output_format)line->format.value, ctx) : NB_OK;
 }
 
-/* Where a program's method is published; a component's record says so itself. */
+/* Says where a program's method is published; a component's record says so itself. */
 static nb_status take_references(const choices *c, nb_suite_method *method, nb_ctx *ctx)
 {
     if (!c->references) return NB_OK;

@@ -48,7 +48,7 @@ typedef struct {
  * different (tests/long/estimates.c). */
 nb_finding nb_find(const nb_test *test);
 
-/* What it is to have less than the baseline, or not less, where `more` is better or not. */
+/* Returns what it is to have less than the baseline, or not less, where `more` is better or not. */
 nb_verdict nb_direction(bool less, bool more);
 
 /* Judges whether a method has less than the baseline, or more where `more` is better: *verdict, and *why there is none

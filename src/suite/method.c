@@ -61,7 +61,7 @@ static int verdict(double power)
     return isnan(power) ? -1 : power < NOT_LINEAR;
 }
 
-/* Of two parts of the work: 0 if one is more than linear, else -1 if one is not known. */
+/* Returns, of two parts of the work, 0 if one is more than linear, else -1 if one is not known. */
 static int both(int a, int b)
 {
     return a == 0 || b == 0 ? 0 : nb_lesser(a, b);
