@@ -12,10 +12,15 @@ import os
 import re
 import sys
 
-VERSION, SOURCES, FORMS = "0.1", 12, ("small", "whole")
+VERSION, SOURCES, FORMS = "1.0", 12, ("small", "whole")
 TRACKS = [("encoders", False, "nystrom(strategy=uniform, core=iterative)",
            [("minilm", "minilm-512"), ("vit", "vit-1025"), ("whisper", "whisper")]),
           ("decoders", True, "streamingllm", [("smollm2", "smollm2-1024")])]
+# Of the model of each track that the damage is measured on: its name, what serve.py calls it, and the column of the
+# study effect. The sources are the first four test texts of inputs.csv.
+DAMAGED = {"encoders": ("minilm", "minilm-512-test", "model_error", False),
+           "decoders": ("smollm2", "smollm2-1024-test", "perplexity_ratio", True)}
+DAMAGED_SOURCES, DAMAGED_SHARE = ("bash-reference", "bind9-dnssec", "courier-install", "cvs-manual"), 8
 NAME = re.compile(r"(.+)-test_(.+?)(?:_n\d+)?_L(\d+)\.safetensors")
 
 
@@ -33,8 +38,14 @@ def inputs(folder, model):
                        "sha256": hashlib.sha256(file.read()).hexdigest()}
 
 
+def damage(track):
+    model, served, column, logarithm = DAMAGED[track]
+    return {"model": model, "served": served, "share": DAMAGED_SHARE, "column": column, "logarithm": logarithm,
+            "sources": DAMAGED_SOURCES}
+
+
 def write_list(form, folder):
-    tracks = [{"track": track, "causal": causal, "baseline": baseline,
+    tracks = [{"track": track, "causal": causal, "baseline": baseline, "damage": damage(track),
                "models": [{"model": name, "inputs": list(inputs(folder, model))} for name, model in models]}
               for track, causal, baseline, models in TRACKS]
     with open(os.path.join(folder, f"{form}.json"), "w", encoding="utf-8") as file:

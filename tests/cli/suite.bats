@@ -42,7 +42,7 @@ suite() {
     expect "inputs: ../../../experiments/data/test/minilm-test_bash-reference_n256_L4.safetensors is not there"
     run "$NYSBENCH" suite --small --check "$BATS_FILE_TMPDIR/kmeans.json"
     expect_status 2
-    expect "it is of another list of heads than suite 0.1, small form"
+    expect "it is of another list of heads than suite 1.0, small form"
 }
 
 @test "a share of a result is measured again: errors that nobody has measured are found" {
