@@ -143,6 +143,8 @@ static nb_evidence evidence_of(const comparer *c, const nb_compared *x)
                          .exact = k->exact,
                          .exact_baseline = k->exact_baseline,
                          .skipped = k->skipped + k->skipped_baseline,
+                         .untimed = k->untimed,
+                         .untimed_baseline = k->untimed_baseline,
                          .drawn_trials = x->drawn_trials,
                          .has_interval = !isnan(x->estimate.low),
                          .no_interval = "a model has only one source"};

@@ -166,6 +166,8 @@ static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
         DRAWS,
         SKIPPED_X,
         SKIPPED_Y,
+        UNTIMED_X,
+        UNTIMED_Y,
         EXACT_X,
         EXACT_Y,
         DISTURBED,
@@ -183,6 +185,8 @@ static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
                         .shares = sqlite3_column_int(s, DRAWS),
                         .skipped_x = sqlite3_column_int(s, SKIPPED_X),
                         .skipped_y = sqlite3_column_int(s, SKIPPED_Y),
+                        .untimed_x = sqlite3_column_int(s, UNTIMED_X),
+                        .untimed_y = sqlite3_column_int(s, UNTIMED_Y),
                         .exact_x = sqlite3_column_int(s, EXACT_X),
                         .exact_y = sqlite3_column_int(s, EXACT_Y),
                         .disturbed = sqlite3_column_int(s, DISTURBED),
@@ -212,14 +216,15 @@ static nb_status read_pairs(maker *m, int baseline, int first, int *count)
     const char *sql;
     sqlite3_stmt *s;
     NB_NEED(sql,
-            nb_format(m->ctx,
-                      "WITH code AS MATERIALIZED (SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS code "
-                      "FROM agreed WHERE question = :question GROUP BY value) "
-                      "SELECT code, %s, apart, stratum_id, source_id, head_id, trial, same, draws, skipped_x, "
-                      "skipped_y, exact_x, exact_y, disturbed, x, y, noise_x, noise_y, se_x, se_y FROM pair "
-                      "JOIN code ON value = a "
-                      "WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline",
-                      m->grouped));
+            nb_format(
+                m->ctx,
+                "WITH code AS MATERIALIZED (SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS code "
+                "FROM agreed WHERE question = :question GROUP BY value) "
+                "SELECT code, %s, apart, stratum_id, source_id, head_id, trial, same, draws, skipped_x, "
+                "skipped_y, untimed_x, untimed_y, exact_x, exact_y, disturbed, x, y, noise_x, noise_y, se_x, se_y FROM "
+                "pair JOIN code ON value = a "
+                "WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline",
+                m->grouped));
     NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, NULL, &s, m->ctx));
     nb_cell_bind(s, sqlite3_bind_parameter_index(s, ":b"), value_cell(m, baseline, KNOWN_BY));
     sqlite3_bind_int(s, sqlite3_bind_parameter_index(s, ":first"), first);

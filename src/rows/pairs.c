@@ -120,11 +120,13 @@ static bool asks_key_alone(const maker *m, const char *disturbed)
 static nb_status views_sql(const maker *m, const char **sql)
 {
     const nb_column *metric = m->q->metric;
-    const char *lines, *rows, *value, *seen = "0",
+    const char *lines, *rows, *value, *seen = "0", *untimed = "0",
                                       *disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx).condition;
     NB_TRY(m->ctx, lines_sql(m, &lines));
     NB_TRY(m->ctx, rows_sql(m, asks_key_alone(m, disturbed) ? "key" : "run", &rows));
     NB_TRY(m->ctx, nb_key_sql(m->q->by, &value, m->ctx));
+    if (metric->time && !metric->memory)
+        NB_NEED(untimed, nb_format(m->ctx, "status = 'ok' AND %s IS NULL", metric->name));
     if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
     NB_NEED(*sql,
             nb_format(m->ctx,
@@ -132,9 +134,10 @@ static nb_status views_sql(const maker *m, const char **sql)
                       "CREATE TEMP VIEW question_line AS %s; "
                       "CREATE TEMP VIEW question_row AS SELECT id, line_id, trial, status, stratum_id, source_id, "
                       "head_id, draws, build, %s AS value, %s AS scope, %s AS pooled, %s AS x, %s AS noise, %s AS se, "
-                      "%s AS seen, coalesce(%s, 0) AS exact, coalesce(%s, 0) AS disturbed FROM %s",
+                      "%s AS seen, %s AS untimed, coalesce(%s, 0) AS exact, coalesce(%s, 0) AS disturbed FROM %s",
                       lines, value, m->scope, m->pooled, metric->name, metric->noise ? metric->noise : "NULL",
-                      metric->se ? metric->se : "NULL", seen, metric->exact ? metric->exact : "0", disturbed, rows));
+                      metric->se ? metric->se : "NULL", seen, untimed, metric->exact ? metric->exact : "0", disturbed,
+                      rows));
     return NB_OK;
 }
 

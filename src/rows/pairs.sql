@@ -6,23 +6,24 @@
 --            known by the number of their first row
 --   side     each row in a pair; one that stands for all trials is there for each that others have
 --   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL
---            where there is none; apart: only one of the two has looked at rows of S that both are judged on; noise,
---            ratio: as the estimator takes them (functions.h)
+--            where there is none; untimed: its row is well and has no time; apart: only one of the two has looked at
+--            rows of S that both are judged on; noise, ratio: as the estimator takes them (functions.h)
 CREATE TEMP TABLE IF NOT EXISTS agreed (
     question TEXT, line_id INTEGER, build INTEGER, id INTEGER, number INTEGER, value, setting INTEGER, scope INTEGER,
     same INTEGER, alone INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
 
 CREATE TEMP TABLE IF NOT EXISTS side (
     question TEXT, same INTEGER, trial INTEGER, value, id INTEGER, setting INTEGER, scope INTEGER, stratum_id INTEGER,
-    source_id INTEGER, head_id INTEGER, alone INTEGER, draws INTEGER, skipped INTEGER, seen INTEGER, exact INTEGER,
-    disturbed INTEGER, x REAL, noise REAL, se REAL, PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
+    source_id INTEGER, head_id INTEGER, alone INTEGER, draws INTEGER, skipped INTEGER, untimed INTEGER, seen INTEGER,
+    exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
+    PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
 
 CREATE TEMP VIEW IF NOT EXISTS pair AS
 SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id, a.source_id, a.head_id, a.trial,
     a.same,
        a.id AS a_id, b.id AS b_id, a.x, b.x AS y, a.noise AS noise_x, b.noise AS noise_y, a.se AS se_x, b.se AS se_y,
-       a.draws OR b.draws AS draws, a.skipped AS skipped_x, b.skipped AS skipped_y, a.exact AS exact_x,
-       b.exact AS exact_y, a.disturbed OR b.disturbed AS disturbed,
+       a.draws OR b.draws AS draws, a.skipped AS skipped_x, b.skipped AS skipped_y, a.untimed AS untimed_x,
+       b.untimed AS untimed_y, a.exact AS exact_x, b.exact AS exact_y, a.disturbed OR b.disturbed AS disturbed,
        a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen AS apart,
        pair_noise(a.x, b.x, a.noise, b.noise) AS noise, pair_ratio(a.x, b.x, a.noise, b.noise) AS ratio
 FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.same AND b.trial = a.trial;
@@ -42,13 +43,13 @@ SELECT :question, line_id, build, id, number, value, setting, scope,
 
 INSERT INTO side
 SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, head_id, g.alone, draws,
-       status = 'skipped', seen, exact, disturbed, CASE WHEN status = 'ok' THEN x END, noise, se
+       status = 'skipped', untimed, seen, exact, disturbed, CASE WHEN status = 'ok' THEN x END, noise, se
 FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.line_id = r.line_id AND g.build = r.build
 ORDER BY 2, 3, 4, 5;
 
 INSERT INTO side
 WITH odd AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND alone)
 SELECT DISTINCT odd.question, odd.same, other.trial, odd.value, odd.id, odd.setting, odd.scope, odd.stratum_id,
-       other.source_id, odd.head_id, odd.alone, odd.draws, odd.skipped, odd.seen, odd.exact, odd.disturbed, odd.x,
-       odd.noise, odd.se
+       other.source_id, odd.head_id, odd.alone, odd.draws, odd.skipped, odd.untimed, odd.seen, odd.exact, odd.disturbed,
+       odd.x, odd.noise, odd.se
 FROM odd CROSS JOIN side AS other ON other.question = odd.question AND other.same = odd.same AND other.trial > 0;

@@ -25,7 +25,8 @@ WHERE '{by_hand}' <> '';
 
 SELECT 'No verdict' || CASE WHEN count(*) = lines THEN '' ELSE ' in ' || count(*) || ' of ' || lines ||
        CASE WHEN {two} THEN ' comparisons' ELSE ' lines' END END || ': ' || why || '.' AS above
-FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict = 'none' GROUP BY why ORDER BY min(at);
+FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict = 'none'
+    AND (found = 'none' OR {across} OR NOT {verdicts}) GROUP BY why ORDER BY min(at);
 
 -- labels: {label_count}
 {formats}-- format: {by}: %s
@@ -61,9 +62,7 @@ FROM shown WHERE {full} ORDER BY line;
 -- format: verdict: %s
 SELECT band AS "_band setting", method_label AS "{by}", {baseline} {model} {along_column} value_text AS {scale},
        {interval_column} {verdict_column} sources
-FROM (SELECT *, rtrim(CASE verdict WHEN 'refused' THEN 'refused, see below' ELSE verdict END || ' ' || mark) AS found
-      FROM shown)
-WHERE NOT {full} AND NOT {across} AND NOT {two} ORDER BY at;
+FROM shown WHERE NOT {full} AND NOT {across} AND NOT {two} ORDER BY at;
 
 -- labels: {two_labels}
 -- format: {by}: %s
@@ -82,8 +81,7 @@ point AS (
     WHERE {two} AND status = 'ok' AND {error} IS NOT NULL AND ({where}) GROUP BY value, setting, part.stratum),
 placed AS (
     SELECT entrant.*, point.error, t.value_text AS time, t.ratio AS x,
-           rtrim(t.verdict || ' ' || t.mark) AS found,
-           coalesce(rtrim(e.verdict || ' ' || e.mark), CASE WHEN point.exact THEN 'exact' END) AS error_found,
+           t.found, coalesce(e.found, CASE WHEN point.exact THEN 'exact' END) AS error_found,
            CASE WHEN point.exact THEN 0.0 ELSE e.ratio END AS y
     FROM entrant LEFT JOIN point USING (value, setting, stratum)
     LEFT JOIN shown AS t ON t.value = entrant.value AND t.setting = entrant.setting AND t.stratum = entrant.stratum
@@ -128,8 +126,8 @@ SELECT CASE WHEN {two} THEN 'Less is better.' ELSE '{Below} {none} is better.' E
        CASE WHEN exact = 0 THEN '' ELSE ' In ' || exact ||
            ' pairs one of the two is exact but for rounding; these do not count.' END
        AS holds
-FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most, sum(missing + missing_baseline)
-    AS lost,
+FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most,
+             coalesce(sum(missing + missing_baseline) FILTER (WHERE NOT untimed OR sources), 0) AS lost,
              coalesce(sum(max(exact, exact_baseline)) FILTER (WHERE pairs > 0), 0) AS exact
       FROM shown),
      (SELECT min(n) AS shortest, max(n) AS longest, max(trials) AS trials FROM panel)

@@ -25,7 +25,7 @@ static const char columns[] =
     "sd, se, se_trials, df, t_p, wilcoxon_w, wilcoxon_p, sign_p, more_sources, sources_below, sources_above, "
     "sources_equal, sources, heads, pairs, ties, noise, exact, exact_baseline, missing, missing_baseline, "
     "skipped, skipped_baseline, neither, infinite, trials, value, base, stratum, shares_trials, setting, "
-    "disturbed, family, method_label, baseline_label, model, model_label, verdict, why, heads_differ, change, "
+    "disturbed, family, untimed, method_label, baseline_label, model, model_label, verdict, why, heads_differ, change, "
     "far_trial, metric, method, baseline";
 
 typedef struct {
@@ -69,18 +69,31 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line, const nb_
     const double reals[] = {e->below_share, e->below_low,  e->below_high, e->icc,       e->design_effect,
                             e->effective,   e->sd,         e->se,         e->common_se, e->df,
                             e->t_p,         e->wilcoxon_w, e->wilcoxon_p, e->sign_p,    x->more};
-    const int integers[] = {e->below,         e->above,
-                            e->ties,          e->sources,
-                            e->units,         k->pairs,
-                            k->ties,          k->noise,
-                            k->exact,         k->exact_baseline,
-                            k->missing,       k->missing_baseline,
-                            k->skipped,       k->skipped_baseline,
-                            k->neither,       e->infinite,
-                            x->trials,        of->value,
-                            of->baseline,     x->stratum,
-                            shares_trials(x), of->setting,
-                            k->disturbed,     x->family};
+    const int integers[] = {e->below,
+                            e->above,
+                            e->ties,
+                            e->sources,
+                            e->units,
+                            k->pairs,
+                            k->ties,
+                            k->noise,
+                            k->exact,
+                            k->exact_baseline,
+                            k->missing,
+                            k->missing_baseline,
+                            k->skipped,
+                            k->skipped_baseline,
+                            k->neither,
+                            e->infinite,
+                            x->trials,
+                            of->value,
+                            of->baseline,
+                            x->stratum,
+                            shares_trials(x),
+                            of->setting,
+                            k->disturbed,
+                            x->family,
+                            k->untimed + k->untimed_baseline};
     const char *model = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
     const char *label = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
     const char *method = nb_value_label(c, of->value), *baseline = nb_value_label(c, of->baseline);
@@ -309,13 +322,16 @@ static nb_status prepare(printer *p, const char **sql)
                 "placed AS (SELECT *, CASE WHEN whole THEN '' ELSE rtrim(%s '', ', ') END AS band, CASE WHEN NOT "
                 "whole THEN %s END AS along FROM known WHERE (stratum < 0 OR %d) AND (%d OR verdict <> 'refused' "
                 "OR whole)) "
+                "SELECT *, rtrim(CASE WHEN verdict = 'refused' THEN 'refused, see below' WHEN why = '" NB_NOT_TIMED
+                "' THEN why "
+                "ELSE verdict END || ' ' || mark) AS found FROM ("
                 "SELECT *, CASE WHEN heads_differ IS NOT NULL OR (disturbed AND verdict NOT IN ('none', 'refused', "
                 "'exact')) THEN '!' ELSE '' END AS mark, row_number() OVER (ORDER BY whole, place, along, line) AS at, "
                 "CASE WHEN narrow THEN shown('%%.4f', ratio) ELSE numeral(ratio) END AS value_text, "
                 "'[' || CASE WHEN narrow THEN bound('%%.4f', joint_low) || ', ' || bound('%%.4f', joint_high) "
                 "ELSE bound('%%.3g', joint_low) || ', ' || bound('%%.3g', joint_high) END || ']' AS interval "
                 "FROM (SELECT *, min(line) OVER (PARTITION BY whole, band) AS place, "
-                "NOT %d AND abs(ratio - 1) < 0.01 AND joint_high - joint_low < 0.01 AS narrow FROM placed); "
+                "NOT %d AND abs(ratio - 1) < 0.01 AND joint_high - joint_low < 0.01 AS narrow FROM placed)); "
                 "DROP TABLE IF EXISTS temp.together; CREATE TEMP TABLE together AS "
                 "SELECT CASE WHEN max(family) > 1 THEN ' for all ' || CASE WHEN min(family) < max(family) THEN "
                 "min(family) || ' to ' ELSE '' END || max(family) || ' verdicts' || CASE WHEN count(DISTINCT stratum) "

@@ -53,6 +53,8 @@ static void count(nb_pair_counts *c, const nb_row_pair *p, const nb_pair_value *
     c->missing_baseline += x && !y;
     c->skipped += p->skipped_x && y;
     c->skipped_baseline += x && p->skipped_y;
+    c->untimed += p->untimed_x;
+    c->untimed_baseline += p->untimed_y;
     c->neither += !x && !y;
 }
 

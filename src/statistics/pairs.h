@@ -15,6 +15,7 @@ typedef struct {
     double noise_x, noise_y;   /* their rounding noise; NaN: not known */
     double se_x, se_y;         /* their standard errors; NaN: they have none */
     bool skipped_x, skipped_y; /* no result, refused by what it needs */
+    bool untimed_x, untimed_y; /* no result, since its row was not timed */
     bool exact_x, exact_y;     /* a result that is exact but for rounding */
     bool disturbed;            /* a time that other work disturbed, of one of them */
     bool shares;               /* another trial may give another result, and its luck is that of all sources */
@@ -39,6 +40,7 @@ typedef struct {   /* of pairs of rows that are planned for both */
     int exact, exact_baseline;     /* both have one, and a's, b's is exact: not among the pairs */
     int missing, missing_baseline; /* a alone, b alone has none */
     int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */
+    int untimed, untimed_baseline; /* a, b has none, since its row was not timed */
     int neither;                   /* has a result */
 } nb_pair_counts;
 

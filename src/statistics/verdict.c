@@ -10,10 +10,12 @@ const char *const nb_verdict_names[] = {
 
 static nb_status tell_empty(const nb_evidence *v, const char **why, nb_ctx *ctx)
 {
-    *why = v->exact > 0            ? "its errors are rounding alone"
-           : v->exact_baseline > 0 ? "the baseline is exact, its errors are rounding: compare with another"
-           : v->noise > 0          ? "nothing is above its rounding noise"
-                                   : v->empty;
+    *why = v->exact > 0              ? "its errors are rounding alone"
+           : v->exact_baseline > 0   ? "the baseline is exact, its errors are rounding: compare with another"
+           : v->untimed > 0          ? NB_NOT_TIMED
+           : v->untimed_baseline > 0 ? "the baseline was not timed: compare with another"
+           : v->noise > 0            ? "nothing is above its rounding noise"
+                                     : v->empty;
     if (*why == v->empty && v->skipped > 0) NB_NEED(*why, nb_format(ctx, "skipped: %s", v->empty));
     return NB_OK;
 }

@@ -10,7 +10,8 @@
 typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_EXACT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
 extern const char *const nb_verdict_names[];
 
-#define NB_USUAL_MARGIN 1.02 /* ratios up to this do not matter, unless told otherwise */
+#define NB_NOT_TIMED "not timed" /* why rows that are well may have no verdict on their times */
+#define NB_USUAL_MARGIN 1.02     /* ratios up to this do not matter, unless told otherwise */
 
 typedef struct {            /* what an estimate is made of */
     const char *refusal;    /* why there is nothing to estimate; NULL: there is */
@@ -19,12 +20,13 @@ typedef struct {            /* what an estimate is made of */
     const char *empty;      /* how to say that none has a result: "no pair has a result" */
     int found, missing;     /* with a result, without one */
     int sources;
-    int infinite;              /* values that are not finite; 0 where these do no harm */
-    bool ratios;               /* values are logarithms of ratios */
-    int noise;                 /* left out: no more than their rounding noise */
-    int exact, exact_baseline; /* left out: the method's, the baseline's result is exact */
-    int skipped;               /* of the missing: refused by what they need */
-    int drawn_trials;          /* see nb_drawn_trials */
+    int infinite;                  /* values that are not finite; 0 where these do no harm */
+    bool ratios;                   /* values are logarithms of ratios */
+    int noise;                     /* left out: no more than their rounding noise */
+    int exact, exact_baseline;     /* left out: the method's, the baseline's result is exact */
+    int skipped;                   /* of the missing: refused by what they need */
+    int untimed, untimed_baseline; /* rows of the method, of the baseline, that are well and have no time */
+    int drawn_trials;              /* see nb_drawn_trials */
     bool has_interval;
     const char *no_interval; /* why it has none */
 } nb_evidence;

@@ -632,6 +632,32 @@ TXT
     expect "timed: false and quality: false: nothing is left to measure"
 }
 
+@test "an attention that is not timed among others that are says so where times are compared, and is on no front" {
+    program
+    cat >"$WORK/f.yaml" <<YAML
+study: forward
+problems: ["gaussian(n=40, d=8)"]
+trials: 6
+rounds: 1
+plots: []
+attentions: [naive, "nystrom(landmarks=4)", '$(mine '' 'label=mine, serve=true, timed=false')']
+YAML
+    "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" >"$WORK/out"
+    for options in "" "--metric latency_s"; do
+        # shellcheck disable=SC2086 # two words
+        run "$NYSBENCH" compare "$WORK/r" $options
+        expect_status 0
+        [ "$(grep -cE '^  mine .* not timed ' <<<"$output")" -eq 1 ]
+        [ "$(grep -cE 'No verdict|no pair has|has no result' <<<"$output")" -eq 0 ]
+    done
+    "$NYSBENCH" compare "$WORK/r" --baseline mine --format json >"$WORK/of_mine.json"
+    "$NYSBENCH" compare "$WORK/r" --format json >"$WORK/both.json"
+    "$NYSBENCH" table "$WORK/r" latency --format csv >"$WORK/latency.csv"
+    "$NYSBENCH" plot "$WORK/r" front 2>"$WORK/notes" >/dev/null
+    [ "$(<"$WORK/notes")" = "nysbench: note: plot front: mine: left out, not timed" ]
+    py check_untimed "$WORK" "$WORK/r/plots/front.csv"
+}
+
 @test "what is wrong with a program's answer is the reason of its rows; a mask needs causal=true" {
     program
     mkdir "$WORK/h"

@@ -405,4 +405,18 @@ def print_own_columns(rows_csv, *columns):
         print(*(value(name) for name in columns), float(row["output_error"] or "nan") < 1e-6)
 
 
+def check_untimed(work, figure):
+    of_mine, both = (json.load(open(f"{work}/{name}.json")) for name in ("of_mine", "both"))
+    why = {(x["metric"], x["method"].split("(")[0]): (x["verdict"], x["why"]) for x in both}
+    assert why["latency_s", "command"] == ("none", "not timed"), why
+    assert why["latency_s", "nystrom"][1] is None, why
+    assert {x["why"] for x in of_mine if x["metric"] == "latency_s"} == {
+        "the baseline was not timed: compare with another"
+    }, of_mine
+    front = {r["attention"].split("(")[0]: r["front"] for r in csv.DictReader(open(f"{work}/latency.csv", newline=""))}
+    assert front["command"] == "0" and "1" in front.values(), front
+    drawn = {r["series"] for r in csv.DictReader(open(figure, newline=""))}
+    assert drawn - {"on the front"} == {"naive", "nystrom"}, drawn
+
+
 globals()[sys.argv[1]](*sys.argv[2:])

@@ -13,8 +13,9 @@ WITH shown AS ( -- an exact one is a line upright
     SELECT cell.*, exact, label, number, look_of_curve, 1e3 * amortized_s AS x,
            CASE WHEN exact THEN 1.0 ELSE output_error END AS y
     FROM cell JOIN curve USING (attention_id)
-    WHERE EXISTS (SELECT 1 FROM cell AS o JOIN curve USING (attention_id) WHERE o.family_id = cell.family_id
-                      AND o.n = cell.n AND NOT exact AND o.output_error IS NOT NULL)),
+    WHERE amortized_s IS NOT NULL AND EXISTS (
+        SELECT 1 FROM cell AS o JOIN curve USING (attention_id)
+        WHERE o.family_id = cell.family_id AND o.n = cell.n AND NOT exact AND o.output_error IS NOT NULL)),
 point AS (
     SELECT threads, team, family_id, n, layers, number, label, landmarks AS place, count(*) AS count, median(x) AS x,
            median(y) AS y, CASE WHEN NOT exact THEN min(low(over_sources)) END AS low,
@@ -30,3 +31,7 @@ SELECT team AS figure, layers || ', n = ' || n || ', ' || max(sources) OVER (PAR
            AS panel, label AS series, count, x, y AS median, y AS p10, y AS p90, low AS median_low, high AS median_high,
        sources, style AS _style, look AS _look, number AS _order, coalesce(low, y) AS _low, coalesce(high, y) AS _high
 FROM point ORDER BY threads, family_id, n, number, place;
+
+SELECT listed(attention_label, attention_id) || ': left out, not timed' AS note FROM (
+    SELECT attention_id, attention_label FROM cell GROUP BY attention_id HAVING count(amortized_s) = 0)
+WHERE EXISTS (SELECT 1 FROM cell WHERE amortized_s IS NOT NULL) HAVING count(*) > 0;

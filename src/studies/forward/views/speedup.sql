@@ -11,7 +11,7 @@ GROUP BY a.cell_id, b.attention_id;
 CREATE TEMP TABLE front AS
 WITH point AS (
     SELECT cell_id, family_id, threads, n, amortized_s AS s, max(output_error, 1e-5) AS error
-    FROM cell WHERE output_error IS NOT NULL)
+    FROM cell WHERE output_error IS NOT NULL AND amortized_s IS NOT NULL)
 SELECT cell_id FROM point AS a
 WHERE NOT EXISTS (
     SELECT 1 FROM point AS b
