@@ -42,8 +42,9 @@ static nb_status try(const nb_check *check, nb_trial_run *run, const char *where
                      nb_ctx *ctx)
 {
     v->status = nb_check_apart(check, run, t->timeout_s, ctx);
-    v->calls += run->calls;
+    v->calls += run->told.calls;
     if (v->status == NB_OK) return NB_OK;
+    if (*run->told.place) where = run->told.place;
     NB_NEED(v->message, nb_format(ctx, "%s%s%s", where ? where : "", where ? ": " : "", nb_error_message(ctx)));
     NB_NEED(v->cause, nb_strdup(ctx, nb_conformance_cause(nb_error_message(ctx))));
     nb_error_clear(ctx);

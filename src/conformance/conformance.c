@@ -37,7 +37,7 @@ static nb_status pick(const bench *b, int m, nb_pairing pairing, int trial, nb_l
 {
     const nb_choice *strategy = b->run->choice;
     nb_stream stream = {.seed = 5, .trial = trial, .component = strategy->canonical};
-    b->run->calls++;
+    b->run->told.calls++;
     return nb_landmarks_pick(&(nb_picking){b->scene, strategy, m, pairing, stream, b->rng}, out, ctx);
 }
 
@@ -355,7 +355,7 @@ static nb_status open_and_check(void *self, nb_ctx *ctx)
 nb_status nb_check_apart(const nb_check *check, nb_trial_run *run, double limit_s, nb_ctx *ctx)
 {
     attempt a = {check, run};
-    return nb_apart(open_and_check, &a, limit_s, &run->calls, sizeof run->calls, ctx);
+    return nb_apart(open_and_check, &a, limit_s, &run->told, sizeof run->told, ctx);
 }
 
 bool nb_checks_need_heads(const nb_registry *registry)

@@ -11,12 +11,18 @@ typedef struct {
     const char *why[NB_PAIRING_COUNT]; /* why a strategy in another process refuses a pairing; NULL: it does not */
 } nb_refused;
 
+/* What a check says beside its status. */
+typedef struct {
+    long calls;     /* so far */
+    char place[40]; /* the points of its own that it fails on, in words; "": it fails on the head */
+} nb_trial_told;
+
 typedef struct {
     const nb_choice *choice; /* the component under check */
     const nb_choice *kernel; /* for strategies and cores: makes S */
     const nb_head *head;     /* NULL for a problem, which makes its own */
     nb_refused refused;      /* pairings to skip, beside those that the strategy lacks */
-    long calls;              /* calls so far, counted by the checks */
+    nb_trial_told told;
 } nb_trial_run;
 
 typedef struct {
@@ -48,7 +54,7 @@ extern const nb_check nb_strategy_checks[], nb_core_checks[], nb_kernel_checks[]
 const nb_check *nb_checks_of(const nb_registry *registry);
 
 /* Runs a check in a child process, since what it tries may crash or hang: NB_EBUG then, and the check's status else.
- * run->calls is what the child has counted. */
+ * run->told is what the child has said. */
 nb_status nb_check_apart(const nb_check *check, nb_trial_run *run, double limit_s, nb_ctx *ctx);
 
 /* True if the kind's checks run on each head; else they run once. */

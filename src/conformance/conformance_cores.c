@@ -68,7 +68,7 @@ static nb_status compute(const bench *b, int trial, double *x, const char **refu
     nb_factors *f = b->pair.factors;
     nb_computed computed;
     uint64_t before = input(b->run, f);
-    b->run->calls++;
+    b->run->told.calls++;
     NB_TRY(ctx,
            nb_core_compute(b->run->choice, f, b->scene, (nb_stream){.seed = 5, .trial = trial}, x, &computed, ctx));
     *refusal = computed.refusal;

@@ -39,7 +39,7 @@ static nb_status fill(const bench *b, int queries, const int *tokens, int first_
                     .causal = h->causal,
                     .positions = tokens,
                     .ld = (int)ld};
-    b->run->calls++;
+    b->run->told.calls++;
     NB_TRY(ctx, b->kernel->fill(&tile, b->scene->options, out, ctx));
     for (int i = 0; i < queries; i++)
         for (int j = keys; j < (int)ld; j++)

@@ -10,7 +10,7 @@ static nb_status divide(nb_trial_run *run, int k, uint64_t seed, int trial, nb_d
 {
     const nb_head *h = run->head;
     gsl_rng *rng;
-    run->calls++;
+    run->told.calls++;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     return nb_divide(run->choice, h->d, h->n, h->q, k, (nb_stream){.seed = seed, .trial = trial, .role = "partition"},
                      rng, out, ctx);

@@ -9,7 +9,7 @@
 static nb_status make(nb_trial_run *run, int head, uint64_t seed, int trial, nb_head *out, nb_ctx *ctx)
 {
     gsl_rng *rng;
-    run->calls++;
+    run->told.calls++;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     return nb_heads_make(run->choice, head, (nb_stream){.seed = seed, .trial = trial}, rng, out, ctx);
 }

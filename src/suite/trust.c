@@ -42,7 +42,7 @@ nb_status nb_suite_trust(const nb_suite *s, int model, const nb_suite_setting se
         if (strcmp(check->name, "causal") == 0 && !head.causal) continue;
         nb_status status = nb_check_apart(check, &run, limit_s, ctx);
         if (status == NB_EBUG || status == NB_ENUMERIC)
-            return nb_suite_refuse(s, input, attention->label, check->name, ctx);
+            return nb_suite_refuse(s, input, attention->label, *run.told.place ? run.told.place : check->name, ctx);
         NB_TRY(ctx, status);
     }
     return NB_OK;

@@ -180,7 +180,7 @@ writes_q, output: 1 token: it changed its input
 writes_last, output: 1 token: it changed its input
 holds_more, cost: 1 token: it says that 60 bytes are allocated with 1 threads, and 64 are
 does_less, cost: 1 token: it says that a pass has 4 multiplications, and 2 were counted
-no_mask, causal: 2 tokens: other tokens from number 1 on change earlier outputs under a mask
+no_mask, causal: 2 tokens: it looks ahead under a causal mask: other tokens from number 1 on change the output of
 draws, random: 1 token: it is not declared random, and gives other outputs in another trial
 swallows, memory: 1 token: allocation 
 crashes, output: 7 tokens: killed by signal 6

@@ -134,7 +134,8 @@ later|later: minilm, clisp-notes, layer 0:
 idle|idle: minilm, bash-reference, layer 4: it has 
 not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: \
 head 0, token 0, coordinate 1 is nan
-looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: other tokens from number 1 on change earlier outputs
+looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: it looks ahead under a causal mask: other \
+tokens from number 1 on change the output of token 0
 crashes|crashes: minilm, bash-reference, layer 4: a pass: killed by signal 6
 changes|changes: minilm, bash-reference, layer 4: output: other outputs for the same seed
 EOF
@@ -171,7 +172,8 @@ EOF
 not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: \
 head 0, token 5, coordinate 3 is nan
 changes|changes: minilm, bash-reference, layer 4: output: other outputs for the same seed
-looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: other tokens from number 1 on change earlier outputs
+looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: it looks ahead under a causal mask: other \
+tokens from number 1 on change the output of token 0
 idle|idle: minilm, bash-reference, layer 4: it has 512 multiplications, fewer than one for each of the
 dear|dear: by cost= no size has at most 1/4
 no_cost|no_cost: the multiplications of a function are not counted, so without cost= it has no number

@@ -508,8 +508,8 @@ class Checks(unittest.TestCase):
             return scores / scores.sum(-1, keepdims=True) @ v
 
         self.assertRegex(self.failed(leaks).pop("causal"),
-                         r"looks ahead under a causal mask: with 12 heads of 1024 tokens, other "
-                         r"tokens from number 512 on change the output of token 511 in head 3 from")
+                         r"^12 heads of 1024 tokens: it looks ahead under a causal mask: other tokens from number 512 "
+                         r"on change the output of token 511 in head 3 from")
 
     def test_one_cause_is_told_once_by_the_name_of_the_function(self):
         def broken(q, k, v):
@@ -559,8 +559,9 @@ class Checks(unittest.TestCase):
                            "def needs(q, k, v, power):\n    return v\n")
             environment = {**os.environ, "NYSBENCH_PYTHON": sys.executable}
             for what, status, text in ((f"{path}:ahead", 1,
-                                        "FAIL ahead, causal: 2 tokens: other tokens from number 1 on change earlier "
-                                        "outputs under a mask"), (path, 0, "PASS last, picks: "),
+                                        "FAIL ahead, causal: 2 tokens: it looks ahead under a causal mask: other "
+                                        "tokens from number 1 on change the output of token 0 in head 0 "),
+                                       (path, 0, "PASS last, picks: "),
                                        (f"{path}:pinv", 0, "PASS pinv, "),
                                        (f"{path}:none", 2, "mine.py: has no function none"),
                                        (f"{path}:needs", 2, "needs: power: an attention is given"),
