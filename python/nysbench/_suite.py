@@ -40,8 +40,8 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
           sizes: Mapping[str, Iterable[int]] | None = None, heads: str | os.PathLike | None = None,
           folder: str | os.PathLike | None = None, tuned: str | None = None,
           declare: Mapping[str, bool] | None = None, references: Iterable[str] = (),
-          plugins: Iterable[str | os.PathLike] = (), jobs: int | None = None,
-          progress: bool = True) -> SuiteResult:
+          plugins: Iterable[str | os.PathLike] = (), jobs: int | None = None, timed: bool = False,
+          damage: str | None = None, progress: bool = True) -> SuiteResult:
     """How much less error a method has than a baseline at the same multiplications: the number of docs/suite.md.
 
     >>> found = nysbench.suite("kmeans", progress=False)
@@ -51,7 +51,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     method: the spec of an attention without its size, or of a strategy; or a function of q, k and v, as `attention`
         takes it. A function's multiplications are not counted:
     cost: a function of n, d, dv and, by its name, the size; it returns the multiplications of one head. Without it a
-        function has no number.
+        function has no number, and can be timed alone.
     sizes: {parameter of the function: values}: the size, of which the largest that is cheap enough is taken at each
         share. None: the function has none.
     heads: a list of heads, FILE.json; None: the small form that comes with the program.
@@ -61,6 +61,8 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
         {"linear": True} of a spec without a formula of its cost. That of a function is linear if `cost` is.
     references: where a function is published. A spec has its own.
     plugins: files of plug-ins. jobs: workers; None: one for each CPU. progress: False: print nothing.
+    timed: time its passes beside those of exact attention. damage: measure what it does to the models that this program
+        serves, such as "python3 experiments/models/serve.py".
 
     Returns a dict, the result as its file has it (folder/NAME.json).
     """
@@ -70,12 +72,19 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     words = [f"--plugin={os.fspath(path)}" for path in listed("plugins", plugins, "paths of plug-ins")]
     words += [] if tuned is None else [f"--tuned={tuned}"]
     words += [] if jobs is None else [f"--jobs={jobs}"]
+    words += ["--timed"] if flag("timed", timed) else []
+    words += [] if damage is None else [f"--damage={damage}"]
     words += [f"--reference={text}" for text in listed("references", references, "texts")]
     functions = Functions(place / FUNCTIONS, False, folder is not None)
     if declare is not None and not isinstance(declare, Mapping):
         raise TypeError(f'declare: expected a dict such as {{"trained": True}}, not {declare!r:.40}')
     declare = {name: flag(f"declare {name}", value) for name, value in (declare or {}).items()}
-    if callable(method):
+    if callable(method) and timed and not isinstance(method, Strategy):
+        method = AttentionFunction(method, timed=True)
+    if callable(method) and cost is None and timed:
+        text = functions.bare_spec(method, "attention")[0]
+        text = f"{text[:-1]}, label={quoted(without_options(method, 'attention').__name__)})"
+    elif callable(method):
         text, settings = _settings(
             method, cost, sizes, json.loads(ask("suite", *which, "--format=json")),
             lambda name, value: functions.bare_spec(_with(method, name, value), "attention")[0])
@@ -197,8 +206,12 @@ def _judge(path, found, cost, sizes, references, which, words):
         served = [python, "-m", "nysbench.serve", path, function.function.__name__]
         run = shlex.join(served + ([] if name is None else [f"{name}={value}"]))
         return (f"command(run={quoted(run)}, deterministic={_word(not function.is_random)}, serve=true, "
-                f"causal={_word(function.causal)}, timed=own)")
+                f"causal={_word(function.causal)}, timed={'true' if '--timed' in words else 'own'})")
 
+    if cost is None and "--timed" in words:
+        text = f"{spec_of(None, None)[:-1]}, label={quoted(function.__name__)})"
+        more = [f"--reference={one}" for one in references]
+        return subprocess.run([program(), "suite", *words, *more, text]).returncode
     models = json.loads(ask("suite", which, "--format=json"))
     text, settings = _settings(function, cost, sizes, models, spec_of)
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:

@@ -2,17 +2,15 @@
 /* suite.c - nysbench suite METHOD...: what methods (attentions, strategies) are worth on a frozen list of heads. */
 #include "commands/command.h"
 
-#include "base/digest.h"
 #include "base/files.h"
 #include "base/scratch.h"
 #include "base/text.h"
 #include "commands/program.h"
 #include "commands/python_file.h"
-#include "run/run_folder.h"
+#include "commands/suite_measure.h"
 #include "show/page.h"
 #include "suite/suite.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,9 +18,9 @@ enum { NOT_SAID = -1 };
 #define AGAIN 0.01 /* relative difference of errors that another CPU may make */
 
 typedef struct {
-    char *list, *out, *check, *jobs, *sizes;
+    char *list, *out, *check, *jobs, *sizes, *damage;
     char **declared, **references;
-    int small;
+    int small, timed;
     nb_real_value timeout, rerun;
     nb_word_value tuned;
 } choices;
@@ -84,61 +82,43 @@ static bool is_in_a_track(const nb_suite_result *r)
     return false;
 }
 
-/* Whether there are rows that another program has measured. */
-static nb_status find_others(const char *rows, bool *others, nb_ctx *ctx)
-{
-    const char *path, *here;
-    long long bytes;
-    json_error_t error;
-    *others = false;
-    NB_NEED(path, nb_format(ctx, "%s/manifest.json", rows));
-    if (!nb_is_file(path)) return NB_OK;
-    json_t *manifest = json_load_file(path, 0, &error);
-    NB_REQUIRE(ctx, manifest, NB_EIO, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer_json(ctx, manifest));
-    NB_TRY(ctx, nb_digest_file("/proc/self/exe", &here, &bytes, ctx));
-    const char *executable = json_string_value(json_object_get(manifest, "executable"));
-    *others = !executable || strcmp(executable, here) != 0;
-    return NB_OK;
-}
-
-/* Runs what is missing of a result's experiment in a folder, and reads its rows, FOLDER/rows. */
+/* Runs what is missing of a result's experiment in a folder, and takes its outcomes. */
 static nb_status measure(const char *jobs, const char *folder, nb_suite_result *r, int *exit, nb_ctx *ctx)
 {
-    const char *experiment, *rows, *other;
-    bool others;
+    const char *experiment, *rows;
     nb_relation *relation;
     NB_NEED(experiment, nb_format(ctx, "%s/suite.yaml", folder));
     NB_NEED(rows, nb_format(ctx, "%s/rows", folder));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_TRY(ctx, nb_suite_write_experiment(r, experiment, ctx));
-    NB_TRY(ctx, find_others(rows, &others, ctx));
-    const char *argv[] = {"run", experiment, "--out", rows, "--quiet", NULL, NULL, NULL, NULL};
-    int count = 5;
-    if (others) argv[count++] = "--fresh";
-    if (jobs) argv[count++] = "--jobs", argv[count++] = jobs;
-    int aside = nb_program_aside();
-    *exit = nb_run_command(nb_command_named("run"), count, argv, ctx);
-    nb_program_output(aside);
-    if (*exit != NB_EXIT_OK && *exit != NB_EXIT_FAILED) return NB_OK;
-    *exit = NB_EXIT_OK; /* rows that failed are a matter of the method */
-    NB_TRY(ctx, nb_command_rows(rows, &relation, &other, ctx));
-    return nb_suite_take(r, relation, ctx);
+    NB_TRY(ctx, nb_measure_experiment(experiment, rows, jobs, &relation, exit, ctx));
+    return *exit == NB_EXIT_OK ? nb_suite_take(r, relation, ctx) : NB_OK;
 }
 
-/* Measures a method, and writes OUT/NAME.json, which *written gets. */
-static nb_status judge(const choices *c, nb_suite_result *r, const char **written, int *exit, nb_ctx *ctx)
+/* Measures a method, and writes *path, OUT/NAME.json; NULL: it is in no track. */
+static nb_status judge(const choices *c, nb_suite_result *r, const char **path, int *exit, nb_ctx *ctx)
 {
-    const char *out = c->out ? c->out : "results/suite", *name, *folder, *rows, *path;
-    if (!is_in_a_track(r)) return NB_OK;
+    const char *out = c->out ? c->out : "results/suite", *name, *folder, *rows;
+    if (!is_in_a_track(r) && !r->method.uncounted) return NB_OK;
     NB_TRY(ctx, name_of(r->method.name, &name, ctx));
     NB_NEED(folder, nb_format(ctx, "%s/%s", out, name));
     NB_NEED(rows, nb_format(ctx, "%s/rows", folder));
-    NB_NEED(path, nb_format(ctx, "%s.json", folder));
+    NB_NEED(*path, nb_format(ctx, "%s.json", folder));
+    NB_TRY(ctx, nb_make_folder(folder, ctx));
+    if (r->method.uncounted) return nb_suite_write(r, NULL, *path, ctx);
     NB_TRY(ctx, measure(c->jobs, folder, r, exit, ctx));
-    if (*exit != NB_EXIT_OK) return NB_OK;
-    NB_NEED(*written, nb_format(ctx, "%s%s%s", *written, **written ? ", " : "", path));
-    return nb_suite_write(r, rows, path, ctx);
+    return *exit == NB_EXIT_OK ? nb_suite_write(r, rows, *path, ctx) : NB_OK;
+}
+
+/* Adds the blocks that are asked for to a result's file, and reads it again. */
+static nb_status add_blocks(const choices *c, const char *path, nb_suite_result *r, int *exit, nb_ctx *ctx)
+{
+    const nb_block_terms terms = {.jobs = c->jobs, .limit_s = c->timeout.value};
+    if (!c->damage && !c->timed) return NB_OK;
+    NB_TRY(ctx, nb_suite_check(r->suite, path, r, ctx));
+    if (c->damage) NB_TRY(ctx, nb_measure_damage(r, c->damage, &terms, path, exit, ctx));
+    if (c->timed && *exit == NB_EXIT_OK) NB_TRY(ctx, nb_measure_times(r, &terms, path, exit, ctx));
+    return *exit == NB_EXIT_OK ? nb_suite_check(r->suite, path, r, ctx) : NB_OK;
 }
 
 /* Measures a share of a result's inputs again, in a folder of its own, and compares. */
@@ -174,23 +154,45 @@ static nb_status take_references(const choices *c, nb_suite_method *method, nb_c
     return NB_OK;
 }
 
+static nb_status begin(const choices *c, const nb_suite *suite, const char *text, nb_suite_result *r, nb_ctx *ctx)
+{
+    nb_suite_method method;
+    NB_TRY(ctx, nb_suite_method_find(text, &method, ctx));
+    method.sizes = c->sizes;
+    method.uncounted = c->timed && !c->sizes && method.traits & NB_ATTENTION_ELSEWHERE;
+    method.tuned = c->tuned.value == NOT_SAID ? NULL : nb_suite_tunings[c->tuned.value];
+    NB_TRY(ctx, take_references(c, &method, ctx));
+    for (int k = 0; c->declared && c->declared[k]; k++) NB_TRY(ctx, nb_suite_declare(&method, c->declared[k], ctx));
+    return nb_suite_begin(suite, &method, c->timeout.value, r, ctx);
+}
+
+/* A result to which blocks are added. */
+static bool is_result(const char *text)
+{
+    return nb_text_ends(text, ".json");
+}
+
 static nb_status run_methods(nb_command_line *line, const choices *c, const nb_suite *suite, int count, nb_ctx *ctx)
 {
     nb_suite_result *results;
     const char *written = "";
     NB_NEED(results, nb_alloc(ctx, (size_t)count, sizeof *results));
     for (int i = 0; i < count; i++) {
-        nb_suite_method method;
-        NB_TRY(ctx, nb_suite_method_find(line->arguments[i], &method, ctx));
-        method.sizes = c->sizes;
-        method.tuned = c->tuned.value == NOT_SAID ? NULL : nb_suite_tunings[c->tuned.value];
-        NB_TRY(ctx, take_references(c, &method, ctx));
-        for (int k = 0; c->declared && c->declared[k]; k++) NB_TRY(ctx, nb_suite_declare(&method, c->declared[k], ctx));
-        NB_TRY(ctx, nb_suite_begin(suite, &method, c->timeout.value, &results[i], ctx));
+        const char *text = line->arguments[i];
+        NB_REQUIRE(ctx, !is_result(text) || c->damage || c->timed, NB_EINVAL,
+                   "suite: %s: expected a method; to a result, --damage PROGRAM and --timed add what they measure",
+                   text);
+        NB_TRY(ctx, is_result(text) ? nb_suite_check(suite, text, &results[i], ctx)
+                                    : begin(c, suite, text, &results[i], ctx));
     }
     line->stage = NB_ASKS;
-    for (int i = 0; i < count && line->exit == NB_EXIT_OK; i++)
-        NB_TRY(ctx, judge(c, &results[i], &written, &line->exit, ctx));
+    for (int i = 0; i < count && line->exit == NB_EXIT_OK; i++) {
+        const char *path = is_result(line->arguments[i]) ? line->arguments[i] : NULL;
+        if (!path) NB_TRY(ctx, judge(c, &results[i], &path, &line->exit, ctx));
+        if (!path || line->exit != NB_EXIT_OK) continue;
+        NB_TRY(ctx, add_blocks(c, path, &results[i], &line->exit, ctx));
+        NB_NEED(written, nb_format(ctx, "%s%s%s", written, *written ? ", " : "", path));
+    }
     return line->exit == NB_EXIT_OK ? print_results(count, results, written, (nb_output_format)line->format.value, ctx)
                                     : NB_OK;
 }
@@ -236,6 +238,9 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_TEXT_OPTION("sizes", '\0', c.sizes,
                        "What the method is at each share, and its multiplications, where they cannot be counted",
                        "FILE.json"),
+        NB_TEXT_OPTION("damage", '\0', c.damage,
+                       "Measure what it does to a model of each track, which this program serves", "PROGRAM"),
+        NB_FLAG_OPTION("timed", '\0', c.timed, "Time its passes beside those of exact attention, on one thread"),
         NB_TEXT_OPTION("check", '\0', c.check, "Compute the numbers of a result again from its errors", "FILE.json"),
         NB_REAL_OPTION("rerun", '\0', c.rerun, "With --check: measure this share of the heads again, and compare",
                        "SHARE"),
@@ -248,6 +253,9 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     int count = nb_text_count(line->arguments);
     NB_REQUIRE(ctx, !count || !c.check, NB_EINVAL, "suite: expected methods, or --check FILE, and not both");
+    NB_REQUIRE(ctx, !c.check || !(c.timed || c.damage), NB_EINVAL,
+               "suite: --check FILE measures nothing; --damage and --timed take the file as a method: leave --check "
+               "out");
     NB_REQUIRE(ctx, !c.rerun.text || c.check, NB_EINVAL, "suite: --rerun measures a result again: --check names it");
     for (int i = 0; i < count; i++)
         if (nb_is_python_file(line->arguments[i])) return judge_python(line, line->arguments[i], &c, count, ctx);
@@ -260,5 +268,5 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     return run_methods(line, &c, &suite, count, ctx);
 }
 
-NB_COMMAND(suite, "[ATTENTION|STRATEGY|FILE.py:NAME...]", "Judge methods by one number on a frozen list of heads", true,
-           NB_YOUR_OWN + 35);
+NB_COMMAND(suite, "[ATTENTION|STRATEGY|FILE.py:NAME|RESULT.json...]",
+           "Judge methods by one number on a frozen list of heads", true, NB_YOUR_OWN + 35);

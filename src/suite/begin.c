@@ -35,8 +35,8 @@ static nb_status settle_model(nb_suite_result *r, int model, double limit_s, nb_
     if (r->method.sizes) return nb_suite_told(r->suite, model, &r->method, r->settings[model], ctx);
     NB_REQUIRE(ctx, !(r->method.traits & NB_ATTENTION_ELSEWHERE), NB_EINVAL,
                "%s: a program computes it, so its multiplications are not counted and it has no number; %s tells "
-               "them, or cost= and sizes= of nysbench.suite",
-               r->method.label, nb_field(ctx, "sizes", "FILE"));
+               "them, or cost= and sizes= of nysbench.suite; %s times it without a number",
+               r->method.label, nb_field(ctx, "sizes", "FILE"), nb_field(ctx, "timed", NULL));
     return nb_suite_settle(r->suite, model, &r->method, limit_s, r->settings[model], ctx);
 }
 
@@ -61,6 +61,18 @@ static nb_status settle_track(nb_suite_result *r, int track, double limit_s, nb_
     return NB_OK;
 }
 
+/* Of a method that is timed alone, its outputs are checked as those of any other. */
+static nb_status trust_track(nb_suite_result *r, int track, double limit_s, nb_ctx *ctx)
+{
+    nb_suite_setting setting[NB_SUITE_SHARES] = {{.text = NULL}};
+    NB_TRY(ctx, nb_choice_parse(&nb_attentions, r->method.spec, &setting[0].attention, ctx));
+    NB_TRY(ctx, nb_attention_ready(&setting[0].attention, ctx));
+    for (int m = 0; m < r->suite->model_count; m++)
+        if (r->suite->models[m].track == track) NB_TRY(ctx, nb_suite_trust(r->suite, m, setting, limit_s, ctx));
+    r->absent[track] = NB_SUITE_UNCOUNTED;
+    return NB_OK;
+}
+
 nb_status nb_suite_begin(const nb_suite *s, const nb_suite_method *method, double limit_s, nb_suite_result *r,
                          nb_ctx *ctx)
 {
@@ -71,7 +83,8 @@ nb_status nb_suite_begin(const nb_suite *s, const nb_suite_method *method, doubl
     NB_NEED(r->outcomes, nb_alloc(ctx, (size_t)s->count, sizeof *r->outcomes));
     for (int t = 0; t < s->track_count; t++) {
         r->absent[t] = absence(&s->tracks[t], method->traits);
-        if (!r->absent[t]) NB_TRY(ctx, settle_track(r, t, limit_s, ctx));
+        if (r->absent[t]) continue;
+        NB_TRY(ctx, (method->uncounted ? trust_track : settle_track)(r, t, limit_s, ctx));
     }
     return NB_OK;
 }

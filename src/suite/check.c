@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c - a result that somebody hands in: whether it says what its errors say, and whether these come again. */
-#include "suite/suite.h"
+#include "suite/json.h"
 
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/text.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -55,13 +54,13 @@ static nb_status check_whole(const nb_suite_result *r, const char *path, int tra
     return NB_OK;
 }
 
-static nb_status compare(const char *path, const char *track, const json_t *from, const char *key, double found,
-                         nb_ctx *ctx)
+nb_status nb_suite_json_compare(const char *path, const char *place, const json_t *from, const char *key, double found,
+                                nb_ctx *ctx)
 {
     const json_t *says = json_object_get(from, key);
     double said = json_is_number(says) ? json_number_value(says) : NAN;
     bool same = isfinite(found) ? fabs(said - found) <= AGREES * fmax(1, fabs(found)) : json_is_null(says);
-    NB_REQUIRE(ctx, same, NB_EINVAL, "%s: %s: %s: it says %.6g, and its errors give %.6g", path, track, key, said,
+    NB_REQUIRE(ctx, same, NB_EINVAL, "%s: %s: %s: it says %.6g, and its errors give %.6g", path, place, key, said,
                found);
     return NB_OK;
 }
@@ -69,9 +68,9 @@ static nb_status compare(const char *path, const char *track, const json_t *from
 static nb_status compare_estimate(const char *path, const char *track, const json_t *says, const nb_estimate *e,
                                   nb_ctx *ctx)
 {
-    NB_TRY(ctx, compare(path, track, says, "number", e->mean, ctx));
-    NB_TRY(ctx, compare(path, track, says, "low", e->low, ctx));
-    return compare(path, track, says, "high", e->high, ctx);
+    NB_TRY(ctx, nb_suite_json_compare(path, track, says, "number", e->mean, ctx));
+    NB_TRY(ctx, nb_suite_json_compare(path, track, says, "low", e->low, ctx));
+    return nb_suite_json_compare(path, track, says, "high", e->high, ctx);
 }
 
 static nb_status check_track(nb_suite_result *r, const char *path, int track, const json_t *says, nb_ctx *ctx)
@@ -86,12 +85,12 @@ static nb_status check_track(nb_suite_result *r, const char *path, int track, co
     NB_TRY(ctx, check_whole(r, path, track, ctx));
     NB_TRY(ctx, nb_suite_estimate(r, track, -1, &e, ctx));
     NB_TRY(ctx, compare_estimate(path, name, says, &e, ctx));
-    NB_TRY(ctx, compare(path, name, says, "sources", e.sources, ctx));
+    NB_TRY(ctx, nb_suite_json_compare(path, name, says, "sources", e.sources, ctx));
     NB_TRY(ctx, nb_suite_nine_in_ten(r, track, &nine, ctx));
-    NB_TRY(ctx, compare(path, name, says, "nine_in_ten", nine, ctx));
+    NB_TRY(ctx, nb_suite_json_compare(path, name, says, "nine_in_ten", nine, ctx));
     for (size_t k = 0; k < NB_SUITE_SHARES; k++) {
         NB_TRY(ctx, nb_suite_estimate(r, track, (int)k, &e, ctx));
-        NB_TRY(ctx, compare(path, name, json_array_get(shares, k), "share", nb_suite_parts[k], ctx));
+        NB_TRY(ctx, nb_suite_json_compare(path, name, json_array_get(shares, k), "share", nb_suite_parts[k], ctx));
         NB_TRY(ctx, compare_estimate(path, name, json_array_get(shares, k), &e, ctx));
     }
     return NB_OK;
@@ -160,7 +159,7 @@ static nb_status read_method(const char *path, json_t *from, nb_suite_method *m,
     return read_properties(path, from, m, ctx);
 }
 
-static double real_or_nan(const json_t *from, const char *key)
+double nb_suite_json_number(const json_t *from, const char *key)
 {
     const json_t *value = json_object_get(from, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
@@ -177,9 +176,9 @@ static nb_status read_setting(nb_suite_result *r, const char *path, size_t at, c
     NB_REQUIRE(ctx, m < s->model_count && k < NB_SUITE_SHARES, NB_EINVAL,
                "%s: settings[%zu]: expected a model of the suite, and a share of 4, 8, 16 or 32", path, at);
     r->settings[m][k] = (nb_suite_setting){.text = json_string_value(json_object_get(item, "attention")),
-                                           .multiplications = real_or_nan(item, "multiplications"),
-                                           .bytes = real_or_nan(item, "bytes"),
-                                           .growth = real_or_nan(item, "growth"),
+                                           .multiplications = nb_suite_json_number(item, "multiplications"),
+                                           .bytes = nb_suite_json_number(item, "bytes"),
+                                           .growth = nb_suite_json_number(item, "growth"),
                                            .why = json_string_value(json_object_get(item, "refused"))};
     return NB_OK;
 }
@@ -214,7 +213,7 @@ nb_status nb_suite_check(const nb_suite *s, const char *path, nb_suite_result *r
     json_array_foreach(json_object_get(all, "settings"), at, item) NB_TRY(ctx, read_setting(r, path, at, item, ctx));
     for (int t = 0; t < s->track_count; t++)
         NB_TRY(ctx, check_track(r, path, t, json_array_get(tracks, (size_t)t), ctx));
-    return NB_OK;
+    return nb_suite_json_blocks(path, all, r, ctx);
 }
 
 typedef struct {

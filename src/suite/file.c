@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* file.c - a result is one file, from whose errors its numbers can be computed again. */
-#include "suite/suite.h"
+#include "suite/json.h"
 
 #include "base/digest.h"
 #include "base/files.h"
 #include "run/provenance.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 /* Significant digits of the numbers in a file. */
 enum { DIGITS = 9 };
 
-static json_t *real(double x)
+json_t *nb_suite_json_real(double x)
 {
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static json_t *text_or_null(const char *text)
+json_t *nb_suite_json_text(const char *text)
 {
     return text ? json_string(text) : json_null();
 }
@@ -32,23 +31,25 @@ static json_t *pack_method(const nb_suite_result *r)
     json_t *declared = json_array();
     if (m->declared & NB_SUITE_SAYS_LINEAR) json_array_append_new(declared, json_string("linear"));
     if (m->declared & NB_SUITE_SAYS_TRAINED) json_array_append_new(declared, json_string("trained"));
-    return json_pack("{s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:b, s:s, s:o, s:b, s:b, s:o}", "text", m->text, "spec",
-                     m->spec, "label", m->label, "size", text_or_null(m->size), "counted", !m->sizes, "tuned",
-                     text_or_null(m->tuned), "linear", m->linear < 0 ? json_null() : json_boolean(m->linear), "trained",
-                     (m->traits & NB_ATTENTION_UNTRAINED) != 0, "sees",
-                     nb_suite_needs_earlier_alone(m) ? "earlier" : "all", "declared", declared, "oracle",
-                     (m->traits & NB_ATTENTION_ORACLE) != 0, "random", (m->traits & NB_ATTENTION_RANDOM) != 0,
-                     "references", references);
+    return json_pack(
+        "{s:s, s:s, s:s, s:o, s:b, s:o, s:o, s:b, s:s, s:o, s:b, s:b, s:o}", "text", m->text, "spec", m->spec, "label",
+        m->label, "size", nb_suite_json_text(m->size), "counted", !m->sizes && !m->uncounted, "tuned",
+        nb_suite_json_text(m->tuned), "linear", m->linear < 0 ? json_null() : json_boolean(m->linear), "trained",
+        (m->traits & NB_ATTENTION_UNTRAINED) != 0, "sees", nb_suite_needs_earlier_alone(m) ? "earlier" : "all",
+        "declared", declared, "oracle", (m->traits & NB_ATTENTION_ORACLE) != 0, "random",
+        (m->traits & NB_ATTENTION_RANDOM) != 0, "references", references);
 }
 
 static json_t *pack_setting(const nb_suite *s, int m, int share, const nb_suite_setting *own,
                             const nb_suite_setting *baseline)
 {
     return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "model", s->models[m].name, "share",
-                     nb_suite_parts[share], "attention", text_or_null(own->text), "multiplications",
-                     real(own->text ? own->multiplications : NAN), "bytes", real(own->text ? own->bytes : NAN),
-                     "growth", real(own->text ? own->growth : NAN), "refused", text_or_null(own->why), "baseline",
-                     baseline->text, "baseline_multiplications", real(baseline->multiplications));
+                     nb_suite_parts[share], "attention", nb_suite_json_text(own->text), "multiplications",
+                     nb_suite_json_real(own->text ? own->multiplications : NAN), "bytes",
+                     nb_suite_json_real(own->text ? own->bytes : NAN), "growth",
+                     nb_suite_json_real(own->text ? own->growth : NAN), "refused", nb_suite_json_text(own->why),
+                     "baseline", baseline->text, "baseline_multiplications",
+                     nb_suite_json_real(baseline->multiplications));
 }
 
 static json_t *pack_settings(const nb_suite_result *r)
@@ -66,9 +67,9 @@ static json_t *pack_input(const nb_suite *s, int input, const nb_suite_outcome o
     json_t *errors = json_array(), *baselines = json_array(), *refused = json_array();
     bool any = false;
     for (int k = 0; k < NB_SUITE_SHARES; k++) {
-        json_array_append_new(errors, real(outcomes[k].error));
-        json_array_append_new(baselines, real(outcomes[k].baseline));
-        json_array_append_new(refused, text_or_null(outcomes[k].refused));
+        json_array_append_new(errors, nb_suite_json_real(outcomes[k].error));
+        json_array_append_new(baselines, nb_suite_json_real(outcomes[k].baseline));
+        json_array_append_new(refused, nb_suite_json_text(outcomes[k].refused));
         any = any || outcomes[k].refused;
     }
     json_t *item = json_pack("{s:s, s:s, s:i, s:s, s:o, s:o}", "model", s->models[i->model].name, "source", i->source,
@@ -94,14 +95,16 @@ static nb_status pack_track(const nb_suite_result *r, int track, json_t **to, nb
     for (int k = 0; k < NB_SUITE_SHARES; k++) {
         NB_TRY(ctx, nb_suite_estimate(r, track, k, &e, ctx));
         json_array_append_new(shares, json_pack("{s:i, s:o, s:o, s:o}", "share", nb_suite_parts[k], "number",
-                                                real(e.mean), "low", real(e.low), "high", real(e.high)));
+                                                nb_suite_json_real(e.mean), "low", nb_suite_json_real(e.low), "high",
+                                                nb_suite_json_real(e.high)));
     }
     NB_TRY(ctx, nb_suite_estimate(r, track, -1, &e, ctx));
     NB_TRY(ctx, nb_suite_nine_in_ten(r, track, &nine, ctx));
     *to = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "track", r->suite->tracks[track].name, "baseline",
-                    r->suite->tracks[track].baseline, "number", real(e.mean), "low", real(e.low), "high", real(e.high),
-                    "nine_in_ten", real(nine), "sources", e.sources, "absent", text_or_null(r->absent[track]), "shares",
-                    shares);
+                    r->suite->tracks[track].baseline, "number", nb_suite_json_real(e.mean), "low",
+                    nb_suite_json_real(e.low), "high", nb_suite_json_real(e.high), "nine_in_ten",
+                    nb_suite_json_real(nine), "sources", e.sources, "absent", nb_suite_json_text(r->absent[track]),
+                    "shares", shares);
     return NB_OK;
 }
 
@@ -137,23 +140,38 @@ static nb_status pack_code(const nb_suite *s, const char *rows, json_t **code, n
     return NB_OK;
 }
 
-static nb_status pack(const nb_suite_result *r, const char *rows, json_t **to, nb_ctx *ctx)
+nb_status nb_suite_json_origin(const nb_suite *s, const char *rows, json_t **digest, json_t **code, nb_ctx *ctx)
+{
+    const char *path, *text;
+    long long bytes;
+    NB_NEED(path, nb_format(ctx, "%s/rows.csv", rows));
+    NB_TRY(ctx, nb_digest_file(path, &text, &bytes, ctx));
+    *digest = json_string(text);
+    return pack_code(s, rows, code, ctx);
+}
+
+nb_status nb_suite_json_program(json_t **facts, nb_ctx *ctx)
 {
     nb_program program;
-    json_t *facts, *code, *tracks = json_array();
-    const char *path, *digest;
-    long long bytes;
+    NB_TRY(ctx, nb_program_here(1, &program, ctx));
+    return nb_provenance(&program, false, facts, ctx);
+}
+
+static nb_status pack(const nb_suite_result *r, const char *rows, json_t **to, nb_ctx *ctx)
+{
+    json_t *facts, *digest, *code, *tracks = json_array();
     for (int t = 0; t < r->suite->track_count; t++) {
         json_t *track;
         NB_TRY(ctx, pack_track(r, t, &track, ctx));
         json_array_append_new(tracks, track);
     }
-    NB_NEED(path, nb_format(ctx, "%s/rows.csv", rows));
-    NB_TRY(ctx, nb_digest_file(path, &digest, &bytes, ctx));
-    NB_TRY(ctx, nb_program_here(1, &program, ctx));
-    NB_TRY(ctx, nb_provenance(&program, false, &facts, ctx));
-    NB_TRY(ctx, pack_code(r->suite, rows, &code, ctx));
-    *to = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:O}", "suite", r->suite->version, "form",
+    digest = json_null();
+    if (rows)
+        NB_TRY(ctx, nb_suite_json_origin(r->suite, rows, &digest, &code, ctx));
+    else
+        code = json_array();
+    NB_TRY(ctx, nb_suite_json_program(&facts, ctx));
+    *to = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "suite", r->suite->version, "form",
                     r->suite->form, "list_sha256", r->suite->digest, "method", pack_method(r), "tracks", tracks,
                     "settings", pack_settings(r), "inputs", pack_inputs(r), "rows_sha256", digest, "code", code,
                     "program", facts);
@@ -171,7 +189,7 @@ static nb_status print_value(FILE *out, const json_t *value, nb_ctx *ctx)
 }
 
 /* A line for each key, and for each item of a list. */
-static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
+nb_status nb_suite_json_print(FILE *out, const void *what, nb_ctx *ctx)
 {
     json_t *all = (json_t *)what, *value, *item;
     const char *key, *between = "{\n";
@@ -200,5 +218,5 @@ nb_status nb_suite_write(const nb_suite_result *r, const char *rows, const char 
 {
     json_t *all;
     NB_TRY(ctx, pack(r, rows, &all, ctx));
-    return nb_write_file(path, print, all, ctx);
+    return nb_write_file(path, nb_suite_json_print, all, ctx);
 }

@@ -78,6 +78,45 @@ static nb_status read_models(const char *path, json_t *from, int track, nb_suite
     return NB_OK;
 }
 
+static nb_status read_sources(const char *path, json_t *from, nb_suite_damaged *to, nb_ctx *ctx)
+{
+    json_t *list, *item;
+    size_t at;
+    const char **sources;
+    NB_TRY(ctx, read_list(path, from, "sources", &list, ctx));
+    NB_NEED(sources, nb_alloc(ctx, json_array_size(list), sizeof *sources));
+    json_array_foreach(list, at, item)
+    {
+        sources[at] = json_string_value(item);
+        NB_REQUIRE(ctx, sources[at], NB_EINVAL, "%s: damage: sources: expected texts", path);
+    }
+    to->sources = sources;
+    to->count = (int)json_array_size(list);
+    return NB_OK;
+}
+
+/* The model is one of the track's. */
+static nb_status read_damaged(const char *path, json_t *from, int track, nb_suite *s, nb_ctx *ctx)
+{
+    nb_suite_damaged *to;
+    const char *model;
+    json_int_t part = json_integer_value(json_object_get(from, "share"));
+    if (!from) return NB_OK;
+    NB_NEED(to, nb_alloc(ctx, 1, sizeof *to));
+    NB_TRY(ctx, read_text(path, from, "model", &model, ctx));
+    NB_TRY(ctx, read_text(path, from, "served", &to->served, ctx));
+    NB_TRY(ctx, read_text(path, from, "column", &to->column, ctx));
+    to->logarithm = json_is_true(json_object_get(from, "logarithm"));
+    while (to->model < s->model_count &&
+           (s->models[to->model].track != track || strcmp(s->models[to->model].name, model) != 0))
+        to->model++;
+    NB_REQUIRE(ctx, to->model < s->model_count, NB_EINVAL, "%s: damage: model: the track has no '%s'", path, model);
+    while (to->share < NB_SUITE_SHARES && nb_suite_parts[to->share] != part) to->share++;
+    NB_REQUIRE(ctx, to->share < NB_SUITE_SHARES, NB_EINVAL, "%s: damage: share: expected 4, 8, 16 or 32", path);
+    s->tracks[track].damaged = to;
+    return read_sources(path, from, to, ctx);
+}
+
 /* How many models and inputs all tracks have. */
 static void count_all(json_t *tracks, size_t *models, size_t *inputs)
 {
@@ -124,7 +163,8 @@ nb_status nb_suite_read(const char *path, nb_suite *s, nb_ctx *ctx)
         NB_TRY(ctx, read_text(path, item, "track", &track->name, ctx));
         NB_TRY(ctx, read_text(path, item, "baseline", &track->baseline, ctx));
         track->causal = json_is_true(json_object_get(item, "causal"));
-        NB_TRY(ctx, read_models(path, item, s->track_count++, s, ctx));
+        NB_TRY(ctx, read_models(path, item, s->track_count, s, ctx));
+        NB_TRY(ctx, read_damaged(path, json_object_get(item, "damage"), s->track_count++, s, ctx));
     }
     return NB_OK;
 }

@@ -16,10 +16,21 @@
 enum { NB_SUITE_SHARES = 4 };
 extern const int nb_suite_parts[NB_SUITE_SHARES]; /* of exact attention's multiplications: 4, 8, 16, 32 */
 
+/* The model of a track on which the damage that a method does is measured: all its layers have the attention that the
+ * method is at one share. */
+typedef struct {
+    const char *served, *column; /* as a program that serves models names it; the measure, a column of study effect */
+    bool logarithm;              /* natural, of that measure */
+    int model, share;            /* of the suite's models and of nb_suite_parts */
+    int count;
+    const char *const *sources; /* as the program names them */
+} nb_suite_damaged;
+
 /* A track is of models whose heads look at all tokens, or at earlier ones alone. */
 typedef struct {
     const char *name, *baseline; /* an attention without its size */
     bool causal;
+    const nb_suite_damaged *damaged; /* NULL: there is none */
 } nb_suite_track;
 
 typedef struct {
@@ -66,6 +77,7 @@ typedef struct {
     const char *tuned;             /* one of nb_suite_tunings; NULL: it is not said */
     int linear;                    /* its multiplications grow as n does at a given size: 1, 0; -1: it is not known */
     unsigned declared;             /* NB_SUITE_SAYS_* */
+    bool uncounted;                /* it is timed alone, since nobody counts what it does */
 } nb_suite_method;
 
 /* NB_EINVAL for what is neither, or names its size. */
@@ -120,6 +132,29 @@ typedef struct {
     const char *refused;    /* why there is none: `error` is that of the mean of V; NULL: there is */
 } nb_suite_outcome;
 
+/* What a method does to the model of a track. */
+typedef struct {
+    const char *attention; /* that replaces the model's own, with all options; NULL: there is none */
+    const char *refused;   /* why there are no values; NULL: there are */
+    const double *values;  /* by source, of nb_suite_damaged */
+} nb_suite_damage;
+
+/* The share whose times stand for all on a board: of nb_suite_parts. */
+enum { NB_SUITE_TIMED = 1 };
+
+typedef struct {
+    const char *attention; /* with all options; NULL: there is none */
+    const char *refused;   /* why there is no time; NULL: there is */
+    double seconds, error; /* of a pass over all tokens, and of its outputs */
+} nb_suite_time;
+
+/* Times on a model's first input, of one thread. */
+typedef struct {
+    double exact_s, load;                 /* of exact attention; CPUs that other programs used meanwhile */
+    const char *device;                   /* of the method's passes, as it says; NULL: the CPU */
+    nb_suite_time times[NB_SUITE_SHARES]; /* of a method without a count the first alone, at no share */
+} nb_suite_timing;
+
 /* Says what a method is worth: each input has its outcomes by share. */
 typedef struct {
     const nb_suite *suite;
@@ -128,6 +163,9 @@ typedef struct {
     const bool *chosen;  /* the inputs that are measured; NULL: all */
     nb_suite_setting (*settings)[NB_SUITE_SHARES], (*baselines)[NB_SUITE_SHARES]; /* by model */
     nb_suite_outcome (*outcomes)[NB_SUITE_SHARES];                                /* by input */
+    const nb_suite_damage *damage; /* by track; NULL: it was not measured */
+    const nb_suite_timing *timing; /* by model; NULL: it was not timed */
+    const char *device;            /* of the times */
 } nb_suite_result;
 
 /* Finds the settings of the method, and of the baselines. NB_EINVAL for a method that cannot be judged. */
@@ -154,7 +192,40 @@ nb_status nb_suite_estimate(const nb_suite_result *result, int track, int share,
 /* The value that nine in ten inputs of a track have at least. */
 nb_status nb_suite_nine_in_ten(const nb_suite_result *result, int track, double *value, nb_ctx *ctx);
 
-/* Writes a result to a file, one JSON object; `rows`: the folder of the rows that it was taken from. */
+/* Damage and times are blocks that a result's file need not have. Each is measured by an experiment of its own. */
+
+/* Writes the experiment of the damage in a track, whose model `program` serves: its words, before the model's name.
+ * NB_EINVAL where the program has no such model or source. */
+nb_status nb_suite_write_damage_experiment(const nb_suite_result *result, int track, const char *program,
+                                           double limit_s, const char *path, nb_ctx *ctx);
+/* Takes it from the rows. NB_EIO where the program or the method failed. */
+nb_status nb_suite_take_damage(const nb_suite_result *result, int track, const nb_relation *relation,
+                               nb_suite_damage *damage, nb_ctx *ctx);
+/* Over the sources of the track's model; NaN where there are no values. */
+nb_status nb_suite_damage_estimate(const nb_suite_result *result, int track, nb_estimate *estimate, nb_ctx *ctx);
+
+/* Writes it into a result's file, instead of what is there; `rows`: of each track, the folder of its rows, or NULL. */
+nb_status nb_suite_add_damage(const nb_suite_result *result, const char *const *rows, const char *path, nb_ctx *ctx);
+
+/* Why a method is in no track that is not counted: it can be timed. */
+#define NB_SUITE_UNCOUNTED "its multiplications are not counted"
+/* Writes the experiment that times the method at each share on a model's first input, beside exact attention. */
+nb_status nb_suite_write_times_experiment(const nb_suite_result *result, const char *path, nb_ctx *ctx);
+/* Takes them from the rows: by model. NB_EIO where exact attention has no time, NB_EINVAL where the method failed. */
+nb_status nb_suite_take_times(const nb_suite_result *result, const nb_relation *relation, nb_suite_timing *timing,
+                              nb_ctx *ctx);
+/* Writes them into a result's file, instead of what is there; `rows`: the folder of the rows. */
+nb_status nb_suite_add_times(const nb_suite_result *result, const char *rows, const char *path, nb_ctx *ctx);
+/* The method has a time in a track, with or without a count. */
+bool nb_suite_is_timed(const nb_suite_result *result, int track);
+/* Seconds over those of exact attention at a share: geometric mean over the models of a track; NaN where one has
+ * none. */
+double nb_suite_time_ratio(const nb_suite_result *result, int track, int share);
+/* Other programs used the CPU while a model of the track was timed. */
+bool nb_suite_is_disturbed(const nb_suite_result *result, int track);
+
+/* Writes a result to a file, one JSON object; `rows`: the folder of the rows that it was taken from; NULL: it has none,
+ * since it is not counted. */
 nb_status nb_suite_write(const nb_suite_result *result, const char *rows, const char *path, nb_ctx *ctx);
 /* Reads such a file, but for the attentions' choices, and recomputes its numbers from its errors. NB_EINVAL for one
  * that is no result, is of another list, or says another number. */

@@ -85,6 +85,61 @@ static void add_reasons(nb_page *page, const nb_suite_result *r)
                       r->method.label, strcmp(r->method.tuned, "none") == 0 ? "no" : r->method.tuned);
 }
 
+static bool has_block(const nb_suite_result *r, int track)
+{
+    return (r->damage && (r->damage[track].attention || r->damage[track].refused)) || nb_suite_is_timed(r, track);
+}
+
+static nb_status add_block(nb_page *page, const nb_suite_result *r, int track, nb_ctx *ctx)
+{
+    nb_estimate e;
+    double ratio = nb_suite_time_ratio(r, track, NB_SUITE_TIMED);
+    if (!has_block(r, track)) return NB_OK;
+    NB_TRY(ctx, nb_suite_damage_estimate(r, track, &e, ctx));
+    nb_page_row(page);
+    nb_page_cell(page, "%s", r->method.label);
+    nb_page_cell(page, "%s", r->suite->tracks[track].name);
+    nb_page_cell(page, isfinite(e.mean) ? "%.3g" : "-", e.mean);
+    nb_page_cell(page, isfinite(e.low) ? "[%.3g, %.3g]" : "-", e.low, e.high);
+    nb_page_cell(page, isfinite(ratio) ? "%.2f" : "-", ratio);
+    nb_page_cell(page, "%s", nb_suite_is_timed(r, track) ? r->device : "-");
+    if (nb_suite_is_disturbed(r, track)) nb_page_mark(page, "*");
+    return NB_OK;
+}
+
+/* Adds damage and times, if a result has them. */
+static nb_status add_blocks(nb_page *page, int count, const nb_suite_result *results, nb_ctx *ctx)
+{
+    const nb_suite *s = results[0].suite;
+    bool any = false, disturbed = false;
+    for (int i = 0; i < count; i++)
+        for (int t = 0; t < s->track_count; t++) {
+            any = any || has_block(&results[i], t);
+            disturbed = disturbed || nb_suite_is_disturbed(&results[i], t);
+        }
+    if (!any) return NB_OK;
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "method");
+    nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "track");
+    nb_page_column(page, NB_PAGE_NUMBER, "damage");
+    nb_page_column(page, NB_PAGE_WORD, "interval");
+    nb_page_column(page, NB_PAGE_NUMBER, "time");
+    nb_page_column(page, NB_PAGE_WORD, "on");
+    for (int i = 0; i < count; i++)
+        for (int t = 0; t < s->track_count; t++) NB_TRY(ctx, add_block(page, &results[i], t, ctx));
+    for (int t = 0; t < s->track_count; t++) {
+        const nb_suite_damaged *d = s->tracks[t].damaged;
+        if (d)
+            nb_page_note(page, "damage", "%s: %s%s of %s with the method at 1/%d in all layers, on %d sources; 0: none",
+                         s->tracks[t].name, d->logarithm ? "ln " : "", d->column, s->models[d->model].name,
+                         nb_suite_parts[d->share], d->count);
+    }
+    nb_page_note(page, "time", "seconds of a pass at 1/%d over those of exact attention, one thread",
+                 nb_suite_parts[NB_SUITE_TIMED]);
+    if (disturbed) nb_page_note(page, "*", "other programs used the CPU");
+    return NB_OK;
+}
+
 nb_status nb_suite_results_page(int count, const nb_suite_result *results, nb_page *page, nb_ctx *ctx)
 {
     const nb_suite *s = results[0].suite;
@@ -107,13 +162,15 @@ nb_status nb_suite_results_page(int count, const nb_suite_result *results, nb_pa
     nb_page_note(page, "9 in 10", "nine in ten heads have at least that");
     for (int t = 0; t < s->track_count; t++)
         nb_page_note(page, s->tracks[t].name, "the baseline is %s", s->tracks[t].baseline);
+    NB_TRY(ctx, add_blocks(page, count, results, ctx));
     return page->status;
 }
 
 nb_status nb_suite_results_grid(int count, const nb_suite_result *results, nb_grid *grid, nb_ctx *ctx)
 {
-    static const char *const names[] = {"method", "track", "number", "low",   "high",   "nine_in_ten", "sources",
-                                        "at_4",   "at_8",  "at_16",  "at_32", "absent", NULL};
+    static const char *const names[] = {"method",  "track",      "number",      "low",   "high",  "nine_in_ten",
+                                        "sources", "at_4",       "at_8",        "at_16", "at_32", "absent",
+                                        "damage",  "damage_low", "damage_high", "time",  NULL};
     NB_TRY(ctx, nb_grid_make(grid, names, ctx));
     for (int i = 0; i < count; i++)
         for (int t = 0; t < results[i].suite->track_count; t++) {
@@ -133,6 +190,11 @@ nb_status nb_suite_results_grid(int count, const nb_suite_result *results, nb_gr
                 NB_TRY(ctx, nb_grid_real(grid, e.mean));
             }
             NB_TRY(ctx, nb_grid_text(grid, results[i].absent[t]));
+            NB_TRY(ctx, nb_suite_damage_estimate(&results[i], t, &e, ctx));
+            NB_TRY(ctx, nb_grid_real(grid, e.mean));
+            NB_TRY(ctx, nb_grid_real(grid, e.low));
+            NB_TRY(ctx, nb_grid_real(grid, e.high));
+            NB_TRY(ctx, nb_grid_real(grid, nb_suite_time_ratio(&results[i], t, NB_SUITE_TIMED)));
         }
     return NB_OK;
 }

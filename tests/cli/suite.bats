@@ -264,6 +264,99 @@ EOF
     [ $count -ge 20 ]
 }
 
+served() {
+    printf '%s' "/usr/bin/python3 $PWD/tests/support/tiny_model.py $(readlink -f "$NYSBENCH")"
+}
+
+@test "the damage to a model of each track is added to a result, and computed again from its sources" {
+    cp "$BATS_FILE_TMPDIR/kmeans.json" "$BATS_FILE_TMPDIR/quest.json" "$WORK"
+    suite --damage "$(served)" "$WORK/kmeans.json" "$WORK/quest.json"
+    expect_status 0
+    grep -qE '^  kmeans +encoders +[0-9.]+ +\[[0-9.]+, [0-9.]+\] +- +-$' <<<"$output"
+    grep -qE '^  quest +decoders +-?[0-9.]+ +\[' <<<"$output"
+    py check_damage "$WORK/kmeans.json" "$WORK/kmeans/damage-encoders" encoders false
+    py check_damage "$WORK/quest.json" "$WORK/quest/damage-decoders" decoders true
+    py check_untouched "$WORK/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
+    suite --check "$WORK/kmeans.json" --rerun 0.1
+    expect_status 0
+    while IFS='|' read -r keys value text; do
+        py change_block "$WORK/kmeans.json" "$WORK/other.json" damage "$keys" "$value"
+        suite --check "$WORK/other.json"
+        expect_status 2
+        expect "$WORK/other.json: damage$text"
+    done <<EOF
+tracks.0.sources.1.value|0.1|: encoders: value: it says
+tracks.0.high|9|: encoders: high: it says 9, and its errors give
+tracks.0.value|null|: encoders: value: it says nan
+tracks.0.sources.1.value|null|: encoders: sources[1]: value: expected a number
+tracks.0.sources.0.source|"text 5"|: encoders: sources[0]: source: expected 'text 1'
+tracks.0.sources|[]|: encoders: sources: expected 3
+tracks.0.attention|"kmeans"|: encoders: attention: it is not that of minilm at 1/8
+tracks.0.track|"decoders"|[0]: track: expected one that the method is in
+EOF
+}
+
+@test "a program that does not serve the suite's model is refused" {
+    cp "$BATS_FILE_TMPDIR/kmeans.json" "$WORK"
+    suite --damage "$(served) causal" "$WORK/kmeans.json"
+    expect_status 2
+    expect "it is causal, and the encoders are not"
+    sed 's/"text 4"/"text 9"/' $TINY | sed "s|\.\./\.\./\.\.|$PWD|" >"$WORK/list.json"
+    run "$NYSBENCH" suite --list "$WORK/list.json" kmeans --damage "$(served)" --out "$WORK/out"
+    expect_status 2
+    expect "it has no source 'text 9', on which the suite measures damage"
+    sed 's/"model_error"/"error"/' $TINY | sed "s|\.\./\.\./\.\.|$PWD|" >"$WORK/list.json"
+    run "$NYSBENCH" suite --list "$WORK/list.json" kmeans --damage "$(served)" --out "$WORK/out"
+    expect_status 2
+    expect "a program that serves models tells no 'error'"
+    suite --damage "$(served) without=model_error" "$WORK/kmeans.json"
+    expect_status 1
+    expect "it tells no model_error"
+    suite --damage false "$WORK/kmeans.json"
+    expect_status 1
+    py check_untouched "$WORK/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
+    suite --check "$WORK/kmeans.json" --timed
+    expect_status 2
+    expect "--check FILE measures nothing"
+    suite "$WORK/kmeans.json"
+    expect_status 2
+    expect "expected a method; to a result, --damage PROGRAM and --timed add what they measure"
+}
+
+@test "a method is timed beside exact attention on the same head in the same run" {
+    suite kmeans --timed --out "$WORK/out"
+    expect_status 0
+    grep -qE '^  kmeans +encoders +- +- +[0-9.]+ ' <<<"$output"
+    py check_times "$WORK/out/kmeans.json" "$WORK/out/kmeans/timed"
+    while IFS='|' read -r keys value text; do
+        py change_block "$WORK/out/kmeans.json" "$WORK/other.json" timed "$keys" "$value"
+        suite --check "$WORK/other.json"
+        expect_status 2
+        expect "$WORK/other.json: timed: $text"
+    done <<EOF
+models.0.exact_s|7|ratio: it says
+models.0.times.1.seconds|-1|minilm: seconds: expected a number above 0
+models.0.times.1.share|5|minilm: share: expected 4, 8, 16, 32 or null
+models.0.times.1.attention|"kmeans"|minilm: attention: it is not that of the settings at 1/8
+tracks.0.disturbed|not|encoders: disturbed: its loads say otherwise
+models.0.model|"gpt"|models[0]: model: the suite has no 'gpt'
+tracks|[]|tracks[0]: track: expected 'encoders'
+device|null|device: expected a text
+EOF
+}
+
+@test "a method without a count is timed, and has no number" {
+    export NYSBENCH_PYTHON=/usr/bin/python3
+    suite tests/support/suite/functions.py:no_cost --timed --out "$WORK/out"
+    expect_status 0
+    expect "its multiplications are not counted"
+    py check_uncounted "$WORK/out/no_cost.json" 0
+    suite --check "$WORK/out/no_cost.json"
+    expect_status 0
+    suite tests/support/suite/functions.py:not_finite --timed --out "$WORK/out"
+    expect_status 2
+}
+
 @test "what is handed in is checked by one script: components, functions, results" {
     printf \
         'import numpy as np\n\n\ndef mean(q, k, v):\n    return np.broadcast_to(v.mean(1, keepdims=True), v.shape)\n' \

@@ -70,7 +70,7 @@ def mistakes(value, schema, root, where="result"):
         return
     if "enum" in schema and value not in schema["enum"]:
         yield f"{where}: {value!r} is none of {schema['enum']}"
-    if "pattern" in schema and not re.search(schema["pattern"], value):
+    if "pattern" in schema and value is not None and not re.search(schema["pattern"], value):
         yield f"{where}: {value!r}"
     if "minimum" in schema and value < schema["minimum"]:
         yield f"{where}: {value}"

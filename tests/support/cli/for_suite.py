@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/cli/suite.bats asks in Python: for_suite.py FUNCTION ARGUMENT..."""
+import csv
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -107,6 +109,76 @@ def check_told(path):
 def check_code(path):
     (code,) = read(path)["code"]
     assert code["file"] == "idle.so" and len(code["sha256"]) == 64, code
+
+
+def check_damage(path, rows, track, logarithm):
+    """A block is the mean over trials, then over sources, of the rows, and of the attention that the settings have."""
+    result = read(path)
+    (block,) = [one for one in result["damage"]["tracks"] if one["track"] == track]
+    with open(f"{rows}/rows.csv", newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    column = "perplexity_ratio" if logarithm == "true" else "model_error"
+    assert [one["source"] for one in block["sources"]] == ["text 1", "text 4", "text 2"], block
+    values = []
+    for one in block["sources"]:
+        told = [float(row[column]) for row in found if row["source"] == one["source"]]
+        values.append(sum(map(math.log, told) if logarithm == "true" else told) / len(told))
+        assert abs(one["value"] - values[-1]) < 1e-8 and told, (one, told)
+    assert abs(block["value"] - sum(values) / 3) < 1e-8 and block["low"] < block["value"] < block["high"], block
+    settings = {(one["model"], one["share"]): one["attention"] for one in result["settings"]}
+    assert block["attention"] == settings[block["model"], 8] and {row["layer"] for row in found} == {"all"}, block
+    assert block["code"] and len(block["rows_sha256"]) == 64, block
+
+
+def check_times(path, rows):
+    """Seconds are those of the rows, and the ratio that of the pass at 1/8 over exact attention, over the models."""
+    result = read(path)
+    block = result["timed"]
+    with open(f"{rows}/rows.csv", newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    inputs = {one["model"]: os.path.basename(one["file"]) for one in reversed(result["inputs"])}
+    logs = []
+    for model in block["models"]:
+        own = {row["attention"]: float(row["amortized_s"]) for row in found if inputs[model["model"]] in row["problem"]}
+        (exact,) = [seconds for text, seconds in own.items() if text.startswith("streamed")]
+        assert abs(model["exact_s"] / exact - 1) < 1e-6, (model, exact)
+        assert [one["share"] for one in model["times"]] == [4, 8, 16, 32], model
+        for one in model["times"]:
+            assert any(abs(one["seconds"] / seconds - 1) < 1e-6 for seconds in own.values()), (one, own)
+        logs.append(math.log(model["times"][1]["seconds"] / model["exact_s"]))
+    (track,) = block["tracks"]
+    assert abs(track["ratio"] - math.exp(sum(logs) / len(logs))) < 1e-6, (track, logs)
+    assert track["disturbed"] == any(model["load"] > 0.2 for model in block["models"]), block
+    assert block["device"] == block["program"]["cpu"], block["device"]
+
+
+def change_block(path, out, block, keys, value):
+    """What stands at the end of the keys, separated by dots, is another value; not: the opposite."""
+    result = read(path)
+    at, keys = result[block], [int(key) if key.isdigit() else key for key in keys.split(".")]
+    for key in keys[:-1]:
+        at = at[key]
+    at[keys[-1]] = not at[keys[-1]] if value == "not" else json.loads(value)
+    write(out, result)
+
+
+def check_untouched(path, other):
+    """But for blocks, two results are the same file."""
+    a, b = read(path), read(other)
+    for block in "damage", "timed":
+        a.pop(block, None), b.pop(block, None)
+    assert a == b
+
+
+def check_uncounted(path, error):
+    """A method without a count has a time on each model, at no share, and no number."""
+    result = read(path)
+    assert result["method"]["counted"] is False and result["inputs"] == [] and result["rows_sha256"] is None, result
+    assert all(track["number"] is None and track["absent"] for track in result["tracks"]), result["tracks"]
+    for model in result["timed"]["models"]:
+        (one,) = model["times"]
+        assert one["share"] is None and one["seconds"] > 0 and one["error"] > float(error), one
+    assert {track["track"] for track in result["timed"]["tracks"]} == {"encoders"}, result["timed"]["tracks"]
 
 
 {**vars(suite_results), **globals()}[sys.argv[1]](*sys.argv[2:])
