@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* last_words.c - a text of at most 600 bytes: some programs print the message first, others last. */
+/* last_words.c - a text of at most 800 bytes: some programs print the message first, perhaps behind lines of their
+ * source, others last. */
 #include "base/last_words.h"
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { START = 200, END = 400 }; /* bytes of a longer log */
+enum { PIECE = 4096, START = 400, END = 400, MOST = 160 }; /* bytes: that are read, of a longer log, of a line */
 
 static void replace(char *at, size_t length, char by)
 {
@@ -47,15 +49,40 @@ void nb_hide_chance(char *text, const char *folder, pid_t pid)
     }
 }
 
-/* Reads at most `room` bytes of the log as one line: '|' stands for the end of a line, ' ' for what is no text. */
-static void read_line(FILE *log, size_t room, char *text)
+/* Ends a long line with "...", between characters of UTF-8. Returns where it ends. */
+static size_t end_long(char *text, size_t line, size_t length)
 {
-    size_t count = fread(text, 1, room, log);
-    for (size_t i = 0; i < count; i++)
-        if (memchr("\n\r\t", text[i], 4))
-            text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
-    while (count > 0 && text[count - 1] == ' ') count--;
-    text[count] = '\0';
+    size_t at = length - 3;
+    while (at > line && (text[at] & 0xC0) == 0x80) at--;
+    memcpy(&text[at], "...", 3);
+    return at + 3;
+}
+
+/* Reads a piece of the log as one line: '|' stands for the end of a line that is not empty, ' ' for blanks and what is
+ * no text. Of a long line the first MOST bytes are kept. */
+static void read_line(FILE *log, char text[PIECE + 1])
+{
+    char piece[PIECE];
+    size_t count = fread(piece, 1, PIECE, log), length = 0, line = 0; /* bytes of the text, and before its last line */
+    bool full = false;
+    for (size_t i = 0; i < count; i++) {
+        bool blank = memchr(" \t\r", piece[i], 4); /* with the 0 at its end */
+        if (piece[i] == '\n') {
+            while (length > line && text[length - 1] == ' ') length--;
+            if (length > line) text[length++] = '|';
+            line = length;
+            full = false;
+        } else if (full) {
+            continue;
+        } else if (length - line == MOST) {
+            length = end_long(text, line, length);
+            full = true;
+        } else if (!blank || (length > line && text[length - 1] != ' ')) {
+            text[length++] = blank ? ' ' : piece[i];
+        }
+    }
+    while (length > 0 && strchr(" |", text[length - 1])) length--;
+    text[length] = '\0';
 }
 
 /* Cuts off what begins no line, or no word: half a name, perhaps. */
@@ -72,19 +99,28 @@ static void cut_end(char *text)
 
 nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const char **words, nb_ctx *ctx)
 {
-    char first[START + END + 1] = "", last[END + 1] = "";
+    char first[PIECE + 1] = "", end[PIECE + 1] = "", *last = first;
     struct stat info;
     int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* the program may have put anything there */
     FILE *log = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(file, "r") : NULL;
     if (file >= 0 && !log) close(file);
-    bool cut = log && info.st_size > START + END;
-    if (log) read_line(log, cut ? START : START + END, first);
-    if (cut && fseek(log, -END, SEEK_END) == 0) read_line(log, END, last);
+    if (log) read_line(log, first);
+    if (log && info.st_size > PIECE && fseek(log, -PIECE, SEEK_END) == 0) {
+        read_line(log, end);
+        last = end;
+    }
     if (log) fclose(log);
-    if (cut) cut_end(first);
     nb_hide_chance(first, folder, pid);
-    nb_hide_chance(last, folder, pid);
-    NB_NEED(*words, nb_format(ctx, "%s%s%s%s", *first || cut ? ": " : "", first, cut ? "|..." : "", cut_start(last)));
+    nb_hide_chance(end, folder, pid);
+    size_t length = strlen(last);
+    if (last == first && length <= START + END) {
+        NB_NEED(*words, nb_format(ctx, "%s%s", length ? ": " : "", first));
+        return NB_OK;
+    }
+    NB_NEED(last, nb_strdup(ctx, length > END ? last + length - END : last));
+    first[START] = '\0';
+    cut_end(first);
+    NB_NEED(*words, nb_format(ctx, ": %s|...%s", first, cut_start(last)));
     return NB_OK;
 }
 

@@ -200,7 +200,9 @@ static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
     const array *a = what;
     char *dictionary_;
     nb_string dimensions = NB_NO_TEXT;
-    for (int i = 0; i < a->rank; i++) NB_TRY(ctx, nb_append(&dimensions, ctx, "%lld,", (long long)a->shape[i]));
+    for (int i = 0; i < a->rank; i++)
+        NB_TRY(ctx, nb_append_item(&dimensions, ", ", ctx, "%lld", (long long)a->shape[i]));
+    if (a->rank == 1) NB_TRY(ctx, nb_append(&dimensions, ctx, ","));
     NB_NEED(dictionary_,
             nb_format(ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", a->type, dimensions.text));
     size_t used = 10 + strlen(dictionary_) + 1, padded = (used + 63) / 64 * 64, size = padded - 10;

@@ -243,11 +243,28 @@ static void test_npy_fortran_order(void **state)
     assert_memory_equal(part, all + 9, sizeof part);
 }
 
+/* The dictionary of a file's header, which blanks follow. */
+static void assert_header(const char *path, const char *expected)
+{
+    char header[128];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(header, 1, sizeof header, file), sizeof header);
+    fclose(file);
+    assert_memory_equal(header + 10, expected, strlen(expected));
+    assert_int_equal(header[10 + strlen(expected)], ' ');
+}
+
+/* Shapes are written as NumPy writes them, which some readers expect. */
 static void test_npy_round_trip(void **state)
 {
     fixture *f = *state;
     const double values[6] = {2.385, -0.0, INFINITY, -5e-324, NAN, 1.7e308};
     const int64_t integers[6] = {INT64_MIN, INT64_MAX, 0, -1, 1, 1 << 30}, shapes[3][3] = {{6}, {2, 3}, {1, 3, 2}};
+    static const char *const texts[] = {"{'descr': '<f8', 'fortran_order': False, 'shape': (), }",
+                                        "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }",
+                                        "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }",
+                                        "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3, 2), }"};
     const char *path = path_of(f, "x.npy");
     for (int rank = 0; rank <= 3; rank++) {
         nb_tensor t;
@@ -255,6 +272,7 @@ static void test_npy_round_trip(void **state)
         int64_t wholes[6], count = rank ? 6 : 1;
         const int64_t *shape = rank ? shapes[rank - 1] : NULL;
         assert_ok(f->ctx, nb_npy_save_reals(path, rank, shape, values, f->ctx));
+        assert_header(path, texts[rank]);
         assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
         assert_int_equal(t.dtype, NB_F64);
         assert_int_equal(t.rank, rank);

@@ -322,23 +322,29 @@ static void assert_words(const char *log, size_t bytes, const char *expected, nb
 static void test_last_words(void **state)
 {
     static const char log[] = "first\0 of\ttwo\nlast \n";
-    assert_words(log, sizeof log - 1, ": first  of two|last", *state);
+    assert_words(log, sizeof log - 1, ": first of two|last", *state);
     assert_words("", 0, "", *state);
+    assert_words("\n \n", 3, "", *state);
 }
 
-/* Of a long one the start is kept, where Node has its message, and the end, where Python has it. */
+/* Of a long one the start is kept, where Node has its message behind lines of the source, and the end, where Python has
+ * it. Blanks and long lines leave it room. */
 static void test_start_and_end_of_a_long_log(void **state)
 {
-    char log[4096] = "/tmp/x.js:3\nthrow new Error('bad')\n\nError: bad\n", expected[1024];
-    size_t first = strlen(log);
-    while (strlen(log) < 3000) strcat(log, "    at Object.<anonymous> (x.js:3:7)\n"); /* of 37 bytes */
-    strcat(log, "the last line\n");
-    strcpy(expected, ": /tmp/x.js:3|throw new Error('bad')||Error: bad");
-    for (size_t at = first; at + 37 <= 200; at += 37) strcat(expected, "|    at Object.<anonymous> (x.js:3:7)");
-    strcat(expected, "|...");
-    for (size_t at = 14; at + 37 <= 400; at += 37) strcat(expected, "|    at Object.<anonymous> (x.js:3:7)");
-    strcat(expected, "|the last line");
-    assert_words(log, strlen(log), expected, *state);
+    char log[8192], expected[1024], *source = nb_format(*state, "%*s", 300, "");
+    for (size_t i = 0; i < 300; i++) source[i] = "\xc3\xa4"[i % 2]; /* letters of two bytes */
+    for (int lines = 40; lines <= 160; lines *= 2) {                /* less and more than is read at once */
+        snprintf(log, sizeof log, "/tmp/x.js:3\na%s\n%*s^\n\nError: bad\n", source, 200, "");
+        for (int i = 0; i < lines; i++) strcat(log, "    at Object.<anonymous> (x.js:3:7)\n");
+        strcat(log, "\nthe last line\n");
+        snprintf(expected, sizeof expected, ": /tmp/x.js:3|a%.156s...|^|Error: bad", source);
+        for (size_t at = strlen(expected) - 2; at + 33 <= 400; at += 33)
+            strcat(expected, "|at Object.<anonymous> (x.js:3:7)");
+        strcat(expected, "|...");
+        for (size_t at = 14; at + 33 <= 400; at += 33) strcat(expected, "|at Object.<anonymous> (x.js:3:7)");
+        strcat(expected, "|the last line");
+        assert_words(log, strlen(log), expected, *state);
+    }
 }
 
 int main(void)
