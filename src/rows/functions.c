@@ -674,22 +674,36 @@ CALLED(shown)
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
-void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x)
+/* Whether the text lies where x does, below, at or above each of the edges; NaN is none. */
+static bool tells(const char *text, double x, int count, const double *edges)
+{
+    double shown = strtod(text, NULL);
+    for (int i = 0; i < count; i++)
+        if ((x < edges[i]) != (shown < edges[i]) || (x > edges[i]) != (shown > edges[i])) return false;
+    return true;
+}
+
+static void print_end(char text[NB_BOUND_ROOM], const char *format, double x, int count, const double *edges)
 {
     enum { DECIMALS = 17 };
     strfromd(text, NB_BOUND_ROOM, format, x);
-    for (int d = 4; x != 1 && strtod(text, NULL) == 1 && d <= DECIMALS; d++)
-        snprintf(text, NB_BOUND_ROOM, "%.*f", d, x);
+    for (int d = 4; !tells(text, x, count, edges) && d <= DECIMALS; d++) snprintf(text, NB_BOUND_ROOM, "%.*f", d, x);
+}
+
+void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x)
+{
+    print_end(text, format, x, 1, &(double){1});
 }
 
 CALLED(bound)
 {
     const char *format = (const char *)sqlite3_value_text(arguments[0]);
-    double x = number(arguments[1]);
+    double x = number(arguments[1]), edges[] = {1, NAN};
     char text[NB_BOUND_ROOM];
     if (isnan(x)) return;
     if (!is_asked_format(c, "bound", format)) return;
-    nb_print_bound(text, strchr(format, '%'), x);
+    for (int i = 2; i < count; i++) edges[i - 2] = number(arguments[i]);
+    print_end(text, strchr(format, '%'), x, 2, edges);
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
@@ -798,6 +812,7 @@ static const function functions[] = {
     {"exp", 1, .scalar = power_of_e},
     {"shown", 2, .scalar = shown},
     {"bound", 2, .scalar = bound},
+    {"bound", 4, .scalar = bound},
     {"numeral", 1, .scalar = numeral},
     {"brief", 1, .scalar = brief},
     {"marked", 2, .scalar = marked},

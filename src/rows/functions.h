@@ -36,6 +36,7 @@
  *   finite(x)                     NULL where x is infinite; of a list, the finite ones
  *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
  *   bound(format, x)              the end of an interval of ratios, with the digits that tell it from 1
+ *   bound(format, x, low, high)   the end of an interval, with those that tell it from both ends of what is expected
  *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
  *   field(name, value), call(name)   what a caller can ask for, as the program spells it (fields.h)
  *   brief(x)                      as an error is read, in three digits

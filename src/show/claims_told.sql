@@ -6,7 +6,8 @@ SELECT *, CASE WHEN sources = 0 THEN note ELSE coalesce(name || ': ', '') || qua
     ||
           expected || '; ' || units || CASE note WHEN '' THEN '' ELSE '; ' || note END END AS line
 FROM (SELECT *, numeral(estimate) || CASE WHEN low IS NULL THEN '' ELSE
-                 ' [' || numeral(low) || ', ' || numeral(high) || ']' END AS found,
+                 ' [' || coalesce(bound('%.3g', finite(low), edge, other), numeral(low)) || ', ' ||
+                 coalesce(bound('%.3g', finite(high), edge, other), numeral(high)) || ']' END AS found,
              CASE WHEN ordered THEN 'below 1'
                   WHEN finite(expected_low) IS NULL THEN 'at most ' || shown('%.4g', expected_high)
                   WHEN finite(expected_high) IS NULL THEN 'at least ' || shown('%.4g', expected_low)
@@ -20,7 +21,8 @@ FROM (SELECT *, numeral(estimate) || CASE WHEN low IS NULL THEN '' ELSE
                    CASE WHEN disturbed > 0 THEN '; ' || disturber || ' disturbed ' || disturbed || ' of ' || timed ||
                         CASE WHEN form = 'compare' THEN ' pairs of times' ELSE ' times' END ||
                         ' (' || disturber_hint || ')' ELSE '' END, '; ') AS note
-      FROM (SELECT *, CASE WHEN untested IS NULL THEN lowest END AS expected_low,
+      FROM (SELECT *, CASE WHEN ordered THEN 1 ELSE lowest END AS edge, CASE WHEN NOT ordered THEN highest END AS other,
+                   CASE WHEN untested IS NULL THEN lowest END AS expected_low,
                    CASE WHEN untested IS NULL THEN highest END AS expected_high,
                    CASE WHEN untested IS NOT NULL THEN NULL WHEN expectation = 'value' THEN measured
                         WHEN expectation LIKE '%difference' THEN 'difference' WHEN expectation = 'wins' THEN 'wins'

@@ -74,6 +74,12 @@ static void test_bounds(void **state)
         if (ask(*state, asked, "(1)") != 1) fail_msg("%s", asked);
     }
     assert_true(isnan(ask(*state, "bound('%.3g', NULL)", "(1)")));
+    /* [0.3, 0.8004] is not within 0.2 to 0.8. */
+    assert_true(ask(*state, "bound('%.3g', 0.8004, 0.2, 0.8) = '0.8004'", "(1)") == 1);
+    assert_true(ask(*state, "bound('%.3g', 0.79961, 0.2, 0.8) = '0.7996'", "(1)") == 1);
+    assert_true(ask(*state, "bound('%.3g', 0.19999, 0.2, 0.8) = '0.19999'", "(1)") == 1);
+    assert_true(ask(*state, "bound('%.3g', 0.8004, NULL, NULL) = '0.8'", "(1)") == 1);
+    assert_true(ask(*state, "bound('%.3g', 0.8004, 0.5, 1e999) = '0.8'", "(1)") == 1);
 }
 
 int main(void)
