@@ -302,6 +302,18 @@ streamed 2 ok" ]
     "$NYSBENCH" export "$WORK/short" | grep -q "heads: expected q of 2 heads and k, v of 2, found 1 and 1"
 }
 
+@test "an attention whose outputs are not finite is named, with the first of these, and its rows alone diverge" {
+    build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
+    study "$(stub)" "plugins: [$WORK/fragile.so]"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/r" --set trials=1 --only head=0 \
+        --set 'attentions=[streamed, fragile, "fragile(ends=nans, label=broken)"]'
+    expect_status 1
+    expect "diverged: 2 rows: broken: outputs are not finite: head 0, token 0, coordinate 0 is nan"
+    [ "$(outcomes "$WORK/r/rows.csv")" = "fragile 2 diverged
+fragile 2 ok
+streamed 2 ok" ]
+}
+
 @test "what metrics does not ask for is not measured, and without errors of heads the program is not asked for any" {
     study "$(stub heads=none)" "metrics: [model_error, kl]"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/none"
