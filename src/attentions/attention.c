@@ -195,8 +195,8 @@ static nb_status find_refusal(const nb_choice *attention, const nb_layer_shape *
     unsigned traits = nb_attention_traits(attention);
     if (shape->causal && !(traits & NB_ATTENTION_CAUSAL)) {
         *why = traits & NB_ATTENTION_ELSEWHERE
-                   ? "the layer is causal: causal=true says that the program keeps to the mask, a function's parameter "
-                     "`causal` that the function does"
+                   ? "it has no causal form, and the layer is causal: a program that keeps to the mask says "
+                     "causal=true, a function that does names the parameter `causal`"
                    : "it has no causal form: what stands for the rest is made of all tokens, later ones too";
         return NB_OK;
     }

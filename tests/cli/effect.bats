@@ -215,7 +215,7 @@ streamed 4 ok" ]
     [ ! -e "$WORK/r" ]
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set 'attentions=["command(run=\"/bin/true\")"]'
     expect_status 2
-    expect 'cannot be had on tiny: the layer is causal: causal=true says that the program keeps to the mask'
+    expect 'cannot be had on tiny: it has no causal form, and the layer is causal: a program that keeps'
     run "$NYSBENCH" plan "$WORK/e.yaml" --set 'attentions=["kernel_ridge(landmarks=25)"]'
     expect_status 2
     cat >"$WORK/e.yaml" <<YAML

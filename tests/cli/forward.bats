@@ -682,7 +682,7 @@ YAML
     expect_status 1
     output=$(of_csv "$WORK/r/rows.csv" '[print(r["attention_label"], r["status"], r["reason"]) for r in rows]')
     expect "masked ok"
-    expect "open skipped the layer is causal: causal=true says that the program keeps to the mask"
+    expect "open skipped it has no causal form, and the layer is causal: a program that keeps"
     expect "out.npy: float32 of shape (1, 40, 8); allowed are floats of shape (2, 40, 8): heads, tokens, dv"
     expect "answered with seconds \"long\"; allowed are seconds, 0 or more"
     expect "answered with device [1]; allowed is a text of at most 80 bytes, in one line"

@@ -234,7 +234,7 @@ class Models(unittest.TestCase):
                                 ("command(run=\"/bin/cat\"", {}, "expected"),
                                 ("nothing", {"plugins": ["/no/such.so"]}, "/no/such.so: no such file"),
                                 ("command(run=\"/bin/true\")", {"causal": True},
-                                 "the layer is causal: causal=true says")):
+                                 "it has no causal form, and the layer is causal: a program that keeps")):
             with self.assertRaisesRegex(nysbench.Error, text):
                 nysbench.attention(q, q, q, spec, **how)
         with self.assertRaisesRegex(nysbench.NumericError, "k: head 0, token 3, coordinate 1 is nan"):
