@@ -16,7 +16,7 @@ static nb_status make(const char *list, const char *const *paths, nb_board *boar
     NB_NEED(suite, nb_alloc(ctx, 1, sizeof *suite));
     NB_NEED(results, nb_alloc(ctx, (size_t)count, sizeof *results));
     if (!list) NB_TRY(ctx, nb_suite_small_list(&list, ctx));
-    NB_TRY(ctx, nb_suite_read(list, suite, ctx));
+    NB_TRY(ctx, nb_suite_read(list, false, suite, ctx));
     for (int i = 0; i < count; i++) NB_TRY(ctx, nb_suite_check(suite, paths[i], &results[i], ctx));
     return nb_board_make(suite, count, results, paths, board, ctx);
 }

@@ -261,7 +261,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         if (nb_is_python_file(line->arguments[i])) return judge_python(line, line->arguments[i], &c, count, ctx);
     NB_REQUIRE(ctx, !c.sizes || count == 1, NB_EINVAL, "suite: --sizes FILE is of one method, and there are %d", count);
     NB_TRY(ctx, find_list(&c, &path, ctx));
-    NB_TRY(ctx, nb_suite_read(path, &suite, ctx));
+    NB_TRY(ctx, nb_suite_read(path, !c.check || c.rerun.text, &suite, ctx));
     NB_TRY(ctx, nb_show_package(ctx));
     if (c.check) return check(line, &c, &suite, ctx);
     if (count == 0) return print_list(&suite, (nb_output_format)line->format.value, ctx);

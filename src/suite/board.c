@@ -12,7 +12,8 @@
 static int by_number(const void *a, const void *b)
 {
     const nb_board_entry *x = a, *y = b;
-    if (x->number.mean != y->number.mean) return x->number.mean > y->number.mean ? -1 : 1;
+    if (x->counted != y->counted) return x->counted ? -1 : 1;
+    if (x->counted && x->number.mean != y->number.mean) return x->number.mean > y->number.mean ? -1 : 1;
     return strcmp(x->result->method.label, y->result->method.label);
 }
 
@@ -33,20 +34,45 @@ static nb_status find_curve(const nb_suite_result *r, int track, nb_suite_value 
 
 static nb_status make_entry(const nb_suite_result *r, int track, nb_board_entry *e, nb_ctx *ctx)
 {
-    e->result = r;
+    *e = (nb_board_entry){.result = r, .counted = !r->absent[track]};
+    e->time = nb_suite_time_ratio(r, track, NB_SUITE_TIMED);
+    NB_TRY(ctx, nb_suite_damage_estimate(r, track, &e->damage, ctx));
+    if (!e->counted) return NB_OK;
     NB_TRY(ctx, nb_suite_estimate(r, track, -1, &e->number, ctx));
     NB_TRY(ctx, nb_suite_nine_in_ten(r, track, &e->nine_in_ten, ctx));
     NB_TRY(ctx, find_curve(r, track, NB_SUITE_NUMBER, e->shares, ctx));
     return find_curve(r, track, NB_SUITE_ERROR, e->errors, ctx);
 }
 
+static bool is_entry(const nb_suite_result *r, int track)
+{
+    return !r->absent[track] || nb_suite_is_timed(r, track);
+}
+
+/* The device of all times of a track. */
+static const char *find_device(const nb_board_track *t, int track)
+{
+    const char *device = NULL;
+    for (int i = 0; i < t->count; i++) {
+        const nb_suite_result *r = t->entries[i].result;
+        if (!nb_suite_is_timed(r, track)) continue;
+        if (device && strcmp(device, r->device) != 0) return NULL;
+        device = r->device;
+    }
+    return device;
+}
+
 static nb_status make_track(nb_board *b, int track, nb_ctx *ctx)
 {
     nb_board_track *t = &b->tracks[track];
     NB_NEED(t->entries, nb_alloc(ctx, (size_t)b->count + 1, sizeof *t->entries));
-    for (int i = 0; i < b->count; i++)
-        if (!b->results[i].absent[track]) NB_TRY(ctx, make_entry(&b->results[i], track, &t->entries[t->count++], ctx));
-    if (t->count == 0) return NB_OK;
+    for (int i = 0; i < b->count; i++) {
+        if (!is_entry(&b->results[i], track)) continue;
+        NB_TRY(ctx, make_entry(&b->results[i], track, &t->entries[t->count], ctx));
+        t->counted += t->entries[t->count++].counted;
+    }
+    t->device = find_device(t, track);
+    if (t->counted == 0) return NB_OK;
     qsort(t->entries, (size_t)t->count, sizeof *t->entries, by_number);
     return find_curve(t->entries[0].result, track, NB_SUITE_BASELINE, t->baseline, ctx);
 }
@@ -123,11 +149,18 @@ static void print_head(FILE *out, const char *kind, const char *first, const cha
     fprintf(out, "<th scope=\"col\" class=\"%s\"%s>%s</th>", kind, first, text);
 }
 
-static void print_heads(FILE *out)
+static void print_small(FILE *out, const char *text)
+{
+    fputs(" <small>", out);
+    nb_html_print_escaped(out, text);
+    fputs("</small>", out);
+}
+
+static void print_heads(FILE *out, const nb_board_track *t)
 {
     const char *down = " data-first=\"descending\"";
     fputs("<colgroup><col><col class=\"number\"><col class=\"interval\"><col class=\"picture\">", out);
-    for (int k = 0; k < 1 + NB_SUITE_SHARES; k++) fputs("<col class=\"minor\">", out);
+    for (int k = 0; k < 3 + NB_SUITE_SHARES; k++) fputs("<col class=\"minor\">", out);
     fputs("</colgroup>\n<thead>\n<tr>", out);
     print_head(out, "", "", "Method");
     fputs("<th scope=\"col\" class=\"number\" data-first=\"descending\" aria-sort=\"descending\">Number</th>", out);
@@ -139,7 +172,10 @@ static void print_heads(FILE *out)
         snprintf(text, sizeof text, "at 1/%d", nb_suite_parts[k]);
         print_head(out, "number minor", down, text);
     }
-    fputs("</tr>\n</thead>\n", out);
+    print_head(out, "number minor", "", "Damage");
+    fputs("<th scope=\"col\" class=\"number minor\">Time", out);
+    if (t->device) print_small(out, t->device);
+    fputs("</th></tr>\n</thead>\n", out);
 }
 
 static void print_warning(FILE *out, const char *text)
@@ -147,7 +183,34 @@ static void print_warning(FILE *out, const char *text)
     fprintf(out, " <span class=\"warning\">%s</span>", text);
 }
 
-static void print_row(FILE *out, const nb_board_track *t, const nb_board_entry *e)
+/* Damage and time; a device that is not that of all stands beside the time. */
+static void print_blocks(FILE *out, const nb_board_track *t, int track, const nb_board_entry *e)
+{
+    fputs("<td class=\"number minor\">", out);
+    fprintf(out, isfinite(e->damage.mean) ? "%.2f" : "-", e->damage.mean);
+    fputs("</td><td class=\"number minor\">", out);
+    fprintf(out, isfinite(e->time) ? "%.2f" : "-", e->time);
+    if (nb_suite_is_disturbed(e->result, track)) putc('*', out);
+    if (isfinite(e->time) && !t->device) print_small(out, e->result->device);
+    fputs("</td></tr>\n", out);
+}
+
+static void print_numbers(FILE *out, const nb_board_track *t, const nb_board_entry *e)
+{
+    fprintf(out, "<td class=\"number worth\">%.2f</td><td>[%.2f, %.2f]</td><td class=\"picture\">", e->number.mean,
+            e->number.low, e->number.high);
+    nb_board_print_whisker(out, t, &e->number);
+    fprintf(out, "</td><td class=\"number minor\">%.2f</td>", e->nine_in_ten);
+    for (int k = 0; k < NB_SUITE_SHARES; k++) fprintf(out, "<td class=\"number minor\">%.2f</td>", e->shares[k].mean);
+}
+
+static void print_no_numbers(FILE *out)
+{
+    fputs("<td class=\"number worth\">-</td><td>-</td><td class=\"picture\"></td>", out);
+    for (int k = 0; k < 1 + NB_SUITE_SHARES; k++) fputs("<td class=\"number minor\">-</td>", out);
+}
+
+static void print_row(FILE *out, const nb_board_track *t, int track, const nb_board_entry *e)
 {
     const nb_suite_method *m = &e->result->method;
     fputs("<tr><th scope=\"row\">", out);
@@ -155,12 +218,12 @@ static void print_row(FILE *out, const nb_board_track *t, const nb_board_entry *
     if (m->tuned && strcmp(m->tuned, "test") == 0) print_warning(out, "tuned on test sources");
     if (m->sizes) print_warning(out, "cost not counted");
     if (m->traits & NB_ATTENTION_ORACLE) print_warning(out, "reads exact outputs");
-    fprintf(out, "</th><td class=\"number worth\">%.2f</td><td>[%.2f, %.2f]</td><td class=\"picture\">", e->number.mean,
-            e->number.low, e->number.high);
-    nb_board_print_whisker(out, t, &e->number);
-    fprintf(out, "</td><td class=\"number minor\">%.2f</td>", e->nine_in_ten);
-    for (int k = 0; k < NB_SUITE_SHARES; k++) fprintf(out, "<td class=\"number minor\">%.2f</td>", e->shares[k].mean);
-    fputs("</tr>\n", out);
+    fputs("</th>", out);
+    if (e->counted)
+        print_numbers(out, t, e);
+    else
+        print_no_numbers(out);
+    print_blocks(out, t, track, e);
 }
 
 /* The value of the size in an attention as it is written; "": it is not there. */
@@ -200,6 +263,10 @@ static nb_status add_setting(nb_page *page, const nb_board_entry *e, int model, 
     else
         nb_page_cell(page, "refused");
     add_bytes(page, setting->bytes);
+    if (!e->result->timing) return NB_OK;
+    const nb_suite_timing *timing = &e->result->timing[model];
+    nb_page_cell(page, isfinite(timing->times[k].seconds) ? "%.3g" : "-", 1e3 * timing->times[k].seconds);
+    nb_page_cell(page, "%.3g", 1e3 * timing->exact_s);
     return NB_OK;
 }
 
@@ -218,6 +285,8 @@ static nb_status add_models(nb_page *page, const nb_board_entry *e, int track, n
     if (e->result->method.size) nb_page_column(page, NB_PAGE_NUMBER, "%s", e->result->method.size);
     nb_page_column(page, NB_PAGE_NUMBER, "10^6 multiplications");
     nb_page_column(page, NB_PAGE_NUMBER, "KiB held");
+    if (e->result->timing) nb_page_column(page, NB_PAGE_NUMBER, "ms");
+    if (e->result->timing) nb_page_column(page, NB_PAGE_NUMBER, "exact ms");
     for (int m = 0; m < s->model_count; m++)
         for (int k = 0; k < NB_SUITE_SHARES && s->models[m].track == track; k++) {
             NB_TRY(ctx, nb_suite_estimates(e->result, track, NB_SUITE_NUMBER, k, numbers, ctx));
@@ -225,6 +294,49 @@ static nb_status add_models(nb_page *page, const nb_board_entry *e, int track, n
             NB_TRY(ctx, add_setting(page, e, m, k, &numbers[m], &errors[m], ctx));
         }
     return NB_OK;
+}
+
+/* A model with more inputs has a line for each layer instead. */
+enum { MOST_INPUTS = 24 };
+
+static void add_input(nb_page *page, const nb_board_entry *e, int i)
+{
+    const nb_suite_input *input = &e->result->suite->inputs[i];
+    nb_page_row(page);
+    nb_page_cell(page, "%s", e->result->suite->models[input->model].name);
+    nb_page_cell(page, "%d", input->layer);
+    nb_page_cell(page, "%s", input->source);
+    for (int k = 0; k < NB_SUITE_SHARES; k++) {
+        const nb_suite_outcome *o = &e->result->outcomes[i][k];
+        nb_page_cell(page, "%.3g", o->error);
+        if (o->refused) nb_page_mark(page, "*");
+    }
+}
+
+/* Geometric means over sources; marked if the method is refused on one. */
+static void add_layer(nb_page *page, const nb_board_entry *e, const nb_suite_model *model, int layer)
+{
+    const nb_suite *s = e->result->suite;
+    double logs[NB_SUITE_SHARES] = {0};
+    bool refused[NB_SUITE_SHARES] = {false};
+    int count = 0;
+    for (int i = model->first; i < model->first + model->count; i++) {
+        if (s->inputs[i].layer != layer) continue;
+        count++;
+        for (int k = 0; k < NB_SUITE_SHARES; k++) {
+            logs[k] += log(e->result->outcomes[i][k].error);
+            refused[k] = refused[k] || e->result->outcomes[i][k].refused;
+        }
+    }
+    if (count == 0) return;
+    nb_page_row(page);
+    nb_page_cell(page, "%s", model->name);
+    nb_page_cell(page, "%d", layer);
+    nb_page_cell(page, "%d sources", count);
+    for (int k = 0; k < NB_SUITE_SHARES; k++) {
+        nb_page_cell(page, "%.3g", exp(logs[k] / count));
+        if (refused[k]) nb_page_mark(page, "*");
+    }
 }
 
 static void add_inputs(nb_page *page, const nb_board_entry *e, int track)
@@ -236,18 +348,53 @@ static void add_inputs(nb_page *page, const nb_board_entry *e, int track)
     nb_page_column(page, NB_PAGE_NUMBER | NB_PAGE_LABEL, "layer");
     nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "source");
     for (int k = 0; k < NB_SUITE_SHARES; k++) nb_page_column(page, NB_PAGE_NUMBER, "at 1/%d", nb_suite_parts[k]);
-    for (int i = 0; i < s->count; i++) {
-        const nb_suite_input *input = &s->inputs[i];
-        if (s->models[input->model].track != track) continue;
-        nb_page_row(page);
-        nb_page_cell(page, "%s", s->models[input->model].name);
-        nb_page_cell(page, "%d", input->layer);
-        nb_page_cell(page, "%s", input->source);
-        for (int k = 0; k < NB_SUITE_SHARES; k++) {
-            const nb_suite_outcome *o = &e->result->outcomes[i][k];
-            nb_page_cell(page, "%.3g", o->error);
-            if (o->refused) nb_page_mark(page, "*");
+    for (int m = 0; m < s->model_count; m++) {
+        const nb_suite_model *model = &s->models[m];
+        int last = 0;
+        if (model->track != track) continue;
+        for (int i = model->first; i < model->first + model->count; i++) {
+            last = s->inputs[i].layer > last ? s->inputs[i].layer : last;
+            if (model->count <= MOST_INPUTS) add_input(page, e, i);
         }
+        for (int layer = 0; layer <= last && model->count > MOST_INPUTS; layer++) add_layer(page, e, model, layer);
+    }
+}
+
+static nb_status add_damage(nb_page *page, const nb_board_entry *e, int track, nb_ctx *ctx)
+{
+    const nb_suite *s = e->result->suite;
+    const nb_suite_damaged *d = s->tracks[track].damaged;
+    const char *model = d ? s->models[d->model].name : NULL, *sources = "";
+    if (!e->result->damage) return NB_OK;
+    const nb_suite_damage *own = &e->result->damage[track];
+    if (own->refused)
+        nb_page_paragraph(page, "Damage to %s at 1/%d: none is known, since: %s.", model, nb_suite_parts[d->share],
+                          own->refused);
+    if (!own->values) return NB_OK;
+    for (int i = 0; i < d->count; i++)
+        NB_NEED(sources, nb_format(ctx, "%s%s%.3g on %s", sources, i ? ", " : "", own->values[i], d->sources[i]));
+    nb_page_paragraph(page, "Damage to %s at 1/%d: %.3g, interval [%.3g, %.3g]; %s.", model, nb_suite_parts[d->share],
+                      e->damage.mean, e->damage.low, e->damage.high, sources);
+    return NB_OK;
+}
+
+/* The times of a method that has no number. */
+static void add_times(nb_page *page, const nb_board_entry *e, int track)
+{
+    const nb_suite *s = e->result->suite;
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "model");
+    nb_page_column(page, NB_PAGE_NUMBER, "ms");
+    nb_page_column(page, NB_PAGE_NUMBER, "exact ms");
+    nb_page_column(page, NB_PAGE_NUMBER, "error");
+    for (int m = 0; m < s->model_count; m++) {
+        const nb_suite_timing *timing = &e->result->timing[m];
+        if (s->models[m].track != track) continue;
+        nb_page_row(page);
+        nb_page_cell(page, "%s", s->models[m].name);
+        nb_page_cell(page, isfinite(timing->times[0].seconds) ? "%.3g" : "-", 1e3 * timing->times[0].seconds);
+        nb_page_cell(page, "%.3g", 1e3 * timing->exact_s);
+        nb_page_cell(page, isfinite(timing->times[0].error) ? "%.3g" : "-", timing->times[0].error);
     }
 }
 
@@ -257,12 +404,18 @@ static nb_status make_details(nb_page *page, const nb_board_entry *e, int track,
     const nb_suite_method *m = &e->result->method;
     nb_page_make(page, ctx);
     if (strcmp(m->spec, m->label) != 0) nb_page_paragraph(page, "It is %s.", m->spec);
-    if (m->sizes) nb_page_paragraph(page, "Nobody has counted its multiplications: its author tells them.");
-    nb_suite_add_refusals(page, e->result, track);
-    NB_TRY(ctx, add_models(page, e, track, ctx));
+    if (m->sizes)
+        nb_page_paragraph(page, "Nobody has counted its multiplications: %s.",
+                          e->counted ? "its author tells them" : "it has times, and no number");
+    if (e->counted) {
+        nb_suite_add_refusals(page, e->result, track);
+        NB_TRY(ctx, add_models(page, e, track, ctx));
+        NB_TRY(ctx, add_damage(page, e, track, ctx));
+    } else
+        add_times(page, e, track);
     nb_page_paragraph(page, "References:");
     for (int i = 0; m->references[i]; i++) nb_page_item(page, "%s", m->references[i]);
-    add_inputs(page, e, track);
+    if (e->counted) add_inputs(page, e, track);
     return page->status;
 }
 
@@ -288,8 +441,8 @@ static nb_status print_entry(FILE *out, const nb_board *b, int track, int place,
     nb_mark mark = nb_ctx_mark(ctx);
     fprintf(out, "<tbody id=\"%s-%d\" data-linear=\"%s\" data-trained=\"%s\" data-sees=\"%s\">\n",
             b->suite->tracks[track].name, place + 1, linear_of(m)->value, training_of(m)->value, sight_of(m)->value);
-    print_row(out, t, e);
-    fprintf(out, "<tr class=\"more\"><td colspan=\"%d\"><details><summary>", 5 + NB_SUITE_SHARES);
+    print_row(out, t, track, e);
+    fprintf(out, "<tr class=\"more\"><td colspan=\"%d\"><details><summary>", 7 + NB_SUITE_SHARES);
     print_summary(out, m);
     fputs("</summary>\n", out);
     NB_TRY(ctx, make_details(&page, e, track, ctx));
@@ -307,7 +460,7 @@ static void print_absent(FILE *out, const nb_board *b, int track)
     fprintf(out, "<details><summary>%d method%s not among the %s, and why</summary>\n<ul>\n", count,
             count == 1 ? " is" : "s are", b->suite->tracks[track].name);
     for (int i = 0; i < b->count; i++) {
-        if (!b->results[i].absent[track]) continue;
+        if (is_entry(&b->results[i], track)) continue;
         fputs("<li>", out);
         nb_html_print_escaped(out, b->results[i].method.label);
         fputs(": ", out);
@@ -326,14 +479,14 @@ static nb_status print_track(FILE *out, const nb_board *b, int track, nb_html_st
     if (t->count == 0) {
         fputs("<p>No method is in this track.</p>\n", out);
     } else {
-        nb_board_print_curves(out, b, track);
+        if (t->counted > 0) nb_board_print_curves(out, b, track);
         fprintf(out,
                 "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Methods for %s\">\n"
                 "<table class=\"board buttons\">\n<caption>%d %s on %d sources, by their number. The baseline is ",
                 name, t->count, t->count == 1 ? "method" : "methods", t->entries[0].number.sources);
         nb_html_print_escaped(out, b->suite->tracks[track].baseline);
         fputs(".</caption>\n", out);
-        print_heads(out);
+        print_heads(out, t);
         for (int i = 0; i < t->count; i++) NB_TRY(ctx, print_entry(out, b, track, i, state, ctx));
         fputs("</table>\n</div>\n", out);
     }
@@ -360,7 +513,10 @@ nb_status nb_board_print(FILE *out, const void *what, nb_ctx *ctx)
             "number is the mean of log2(the baseline's error / the method's) at 1/4, 1/8, 1/16 and 1/32 of exact "
             "attention's multiplications: 0 is the baseline, 1 is half its error. Nine in ten heads have at least what "
             "stands under \"9 in 10\".</p>\n"
-            "<p>Time, damage to a model and training are not in the numbers. Where a method refuses a head, marked by "
+            "<p>Damage is what a model loses with the method in all layers at 1/8: the relative error of the encoder's "
+            "output, or ln of the ratio of the decoder's perplexities; 0 is none. Time is that of a pass at 1/8 over "
+            "that of exact attention; * where other programs used the CPU; -: not measured. Neither is in the number, "
+            "nor is training. Where a method refuses a head, marked by "
             "*, the mean of V stands for its output. Methods whose intervals overlap may differ only by luck.</p>\n",
             b->count, b->count == 1 ? "" : "s");
     print_filters(out, b);

@@ -9,14 +9,16 @@
 /* A method in a track. Estimates are over sources; errors are log2. */
 typedef struct {
     const nb_suite_result *result;
-    nb_estimate number, shares[NB_SUITE_SHARES], errors[NB_SUITE_SHARES];
-    double nine_in_ten;
+    bool counted; /* else it has times alone */
+    nb_estimate number, shares[NB_SUITE_SHARES], errors[NB_SUITE_SHARES], damage;
+    double nine_in_ten, time;
 } nb_board_entry;
 
 typedef struct {
-    int count;
+    int count, counted;      /* entries; the first of them that have a number */
     nb_board_entry *entries; /* by number, the largest first; equal ones by label */
     nb_estimate baseline[NB_SUITE_SHARES];
+    const char *device; /* that all times are of; NULL: there are none, or of several */
 } nb_board_track;
 
 typedef struct {

@@ -34,7 +34,7 @@ static double y_of(const scale *s, double error)
 static scale find_scale(const nb_board_track *t)
 {
     scale s = {INFINITY, -INFINITY};
-    for (int i = 0; i < t->count; i++)
+    for (int i = 0; i < t->counted; i++)
         for (int k = 0; k < NB_SUITE_SHARES; k++) {
             s.low = fmin(s.low, t->entries[i].errors[k].mean);
             s.high = fmax(s.high, t->entries[i].errors[k].mean);
@@ -121,7 +121,7 @@ void nb_board_print_curves(FILE *out, const nb_board *board, int track)
 {
     const nb_board_track *t = &board->tracks[track];
     scale s = find_scale(t);
-    int leaders = t->count < LEADERS ? t->count : LEADERS;
+    int leaders = t->counted < LEADERS ? t->counted : LEADERS;
     double labels[LEADERS + 1];
     place_labels(&s, t, leaders, labels);
     fprintf(out,
@@ -130,7 +130,7 @@ void nb_board_print_curves(FILE *out, const nb_board *board, int track)
             "attention's multiplications; below, entries have errors at each share\">\n",
             board->suite->tracks[track].name, WIDTH, HEIGHT);
     print_axes(out, &s);
-    for (int i = t->count - 1; i >= 0; i--) print_curve(out, &s, board, track, i, i < leaders ? labels[i] : 0);
+    for (int i = t->counted - 1; i >= 0; i--) print_curve(out, &s, board, track, i, i < leaders ? labels[i] : 0);
     fputs("<g class=\"curve baseline\"><title>the baseline</title>", out);
     print_line(out, &s, t->baseline);
     print_label(out, labels[leaders], "the baseline");
@@ -144,7 +144,7 @@ void nb_board_print_curves(FILE *out, const nb_board *board, int track)
 void nb_board_print_whisker(FILE *out, const nb_board_track *t, const nb_estimate *e)
 {
     double low = INFINITY, high = 0;
-    for (int i = 0; i < t->count; i++) {
+    for (int i = 0; i < t->counted; i++) {
         low = fmin(low, t->entries[i].number.low);
         high = fmax(high, t->entries[i].number.high);
     }

@@ -39,7 +39,7 @@ static nb_status check_file(const char *list, const nb_suite_input *input, const
     return NB_OK;
 }
 
-static nb_status read_inputs(const char *path, json_t *from, int model, nb_suite *s, nb_ctx *ctx)
+static nb_status read_inputs(const char *path, json_t *from, bool heads, int model, nb_suite *s, nb_ctx *ctx)
 {
     const char *folder, *sha256;
     json_t *files, *item;
@@ -57,14 +57,14 @@ static nb_status read_inputs(const char *path, json_t *from, int model, nb_suite
         NB_TRY(ctx, read_text(path, item, "file", &input->file, ctx));
         NB_TRY(ctx, read_text(path, item, "sha256", &sha256, ctx));
         NB_NEED(input->path, *input->file == '/' ? input->file : nb_format(ctx, "%s/%s", folder, input->file));
-        NB_TRY(ctx, check_file(path, input, sha256, ctx));
+        if (heads) NB_TRY(ctx, check_file(path, input, sha256, ctx));
         input->first = s->models[model].first;
         while (strcmp(s->inputs[input->first].source, input->source) != 0) input->first++;
     }
     return NB_OK;
 }
 
-static nb_status read_models(const char *path, json_t *from, int track, nb_suite *s, nb_ctx *ctx)
+static nb_status read_models(const char *path, json_t *from, bool heads, int track, nb_suite *s, nb_ctx *ctx)
 {
     json_t *models, *item;
     size_t at;
@@ -73,7 +73,7 @@ static nb_status read_models(const char *path, json_t *from, int track, nb_suite
     {
         s->models[s->model_count].track = track;
         NB_TRY(ctx, read_text(path, item, "model", &s->models[s->model_count].name, ctx));
-        NB_TRY(ctx, read_inputs(path, item, s->model_count++, s, ctx));
+        NB_TRY(ctx, read_inputs(path, item, heads, s->model_count++, s, ctx));
     }
     return NB_OK;
 }
@@ -139,7 +139,7 @@ nb_status nb_suite_small_list(const char **path, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_suite_read(const char *path, nb_suite *s, nb_ctx *ctx)
+nb_status nb_suite_read(const char *path, bool heads, nb_suite *s, nb_ctx *ctx)
 {
     json_error_t error;
     json_t *tracks, *item;
@@ -163,7 +163,7 @@ nb_status nb_suite_read(const char *path, nb_suite *s, nb_ctx *ctx)
         NB_TRY(ctx, read_text(path, item, "track", &track->name, ctx));
         NB_TRY(ctx, read_text(path, item, "baseline", &track->baseline, ctx));
         track->causal = json_is_true(json_object_get(item, "causal"));
-        NB_TRY(ctx, read_models(path, item, s->track_count, s, ctx));
+        NB_TRY(ctx, read_models(path, item, heads, s->track_count, s, ctx));
         NB_TRY(ctx, read_damaged(path, json_object_get(item, "damage"), s->track_count++, s, ctx));
     }
     return NB_OK;

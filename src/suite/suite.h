@@ -54,9 +54,9 @@ typedef struct {
 
 /* The list that comes with the program. */
 nb_status nb_suite_small_list(const char **path, nb_ctx *ctx);
-/* Reads a list, and finds its files in the list's folder. NB_EIO if one is not there or its SHA-256 is not the list's,
- * NB_EINVAL for what is no list. */
-nb_status nb_suite_read(const char *path, nb_suite *suite, nb_ctx *ctx);
+/* Reads a list; `heads`: its files are needed too, from the list's folder. NB_EIO if one of these is not there or its
+ * SHA-256 is not the list's, NB_EINVAL for what is no list. */
+nb_status nb_suite_read(const char *path, bool heads, nb_suite *suite, nb_ctx *ctx);
 /* The input as messages name it: "vit, dune, layer 9". */
 nb_status nb_suite_place(const nb_suite *suite, int input, const char **text, nb_ctx *ctx);
 

@@ -27,6 +27,28 @@ board() {
     [ -z "$output" ]
 }
 
+@test "damage and times have their columns, and a method without a count has a place below all others" {
+    local tiny=tests/support/suite/tiny.json
+    local program="/usr/bin/python3 $PWD/tests/support/tiny_model.py $(readlink -f "$NYSBENCH")"
+    export NYSBENCH_PYTHON=/usr/bin/python3
+    "$NYSBENCH" suite --list $tiny kmeans streamingllm --damage "$program" --timed --out "$WORK"
+    "$NYSBENCH" suite --list $tiny uniform --out "$WORK"
+    "$NYSBENCH" suite --list $tiny tests/support/suite/functions.py:no_cost --timed --out "$WORK"
+    board --list $tiny "$WORK"/{kmeans,streamingllm,uniform}.json -o "$WORK/board.html"
+    expect_status 0
+    py check_board "$WORK/board.html" "$WORK"/{kmeans,streamingllm,uniform}.json
+    board --list $tiny "$WORK"/{no_cost,kmeans,uniform}.json -o "$WORK/board.html"
+    expect_status 0
+    py check_uncounted "$WORK/board.html" no_cost "$WORK/no_cost.json"
+}
+
+@test "the results of the whole form have a board too, without their heads" {
+    board --list experiments/suite/whole.json results/suite-whole/*.json -o "$WORK/board.html"
+    expect_status 0
+    py check_board "$WORK/board.html" results/suite-whole/*.json
+    [ "$(stat -c %s "$WORK/board.html")" -lt 1000000 ]
+}
+
 @test "any order of the files gives the same page" {
     "$NYSBENCH" board results/suite/kmeans.json results/suite/tova.json results/suite/tome.json -o - >"$WORK/a.html"
     "$NYSBENCH" board results/suite/tome.json results/suite/tova.json results/suite/kmeans.json -o - >"$WORK/b.html"

@@ -253,15 +253,18 @@ EOF
     py same "$WORK/out$try/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
 }
 
-@test "the results in the tree are what their errors say, and small" {
-    local file count=0
-    for file in results/suite/*.json; do
-        run "$NYSBENCH" suite --small --check "$file"
-        expect_status 0
-        [ "$(stat -c %s "$file")" -lt 300000 ]
-        count=$((count + 1))
+@test "the results in the tree are what their errors say, of one version and clean builds, and small" {
+    local file form count=0
+    for form in small whole; do
+        for file in $(echo "results/suite-$form/*.json" | sed s/-small//); do
+            run "$NYSBENCH" suite --list experiments/suite/$form.json --check "$file"
+            expect_status 0
+            [ "$(stat -c %s "$file")" -lt 300000 ]
+            py check_clean "$file"
+            count=$((count + 1))
+        done
     done
-    [ $count -ge 20 ]
+    [ $count -ge 70 ]
 }
 
 served() {

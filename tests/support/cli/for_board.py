@@ -65,11 +65,35 @@ class Board(html.parser.HTMLParser):
 def check_entry(entry, method, track):
     number, shares = track["number"], track["shares"]
     assert entry["cells"][:3] == [method["label"], f"{number:.2f}", f"[{track['low']:.2f}, {track['high']:.2f}]"], entry
-    assert entry["cells"][4:] == [f"{x:.2f}" for x in (track["nine_in_ten"], *(one["number"] for one in shares))], entry
+    wanted = [f"{x:.2f}" for x in (track["nine_in_ten"], *(one["number"] for one in shares))]
+    assert entry["cells"][4:9] == wanted, entry
     assert entry["data-linear"] == {True: "yes", False: "no", None: "unknown"}[method["linear"]], entry
     assert entry["data-trained"] == ("yes" if method["trained"] else "no"), entry
     assert entry["data-sees"] == method["sees"], entry
     assert ("its author says" in entry["summary"]) == bool(method["declared"]), entry
+
+
+def check_blocks(entry, result, name):
+    """Damage, time and a dash where one was not measured; times on a busy machine are marked."""
+    damage = [one["value"] for one in result.get("damage", {"tracks": []})["tracks"] if one["track"] == name]
+    timed = [one for one in result.get("timed", {"tracks": []})["tracks"] if one["track"] == name]
+    wanted = [f"{damage[0]:.2f}" if damage and damage[0] is not None else "-",
+              f"{timed[0]['ratio']:.2f}" + "*" * timed[0]["disturbed"] if timed else "-"]
+    assert entry["cells"][9:] == wanted, (entry, wanted)
+
+
+def check_uncounted(path, name, file):
+    """The last entry has a time, no number, and no curve."""
+    board, result = Board(path), read(file)
+    entry = board.of("encoders")[-1]
+    numbers = entry["cells"][1:3] + entry["cells"][4:10]
+    assert entry["cells"][0] == name and numbers == ["-"] * 8, entry
+    check_blocks(entry, result, "encoders")
+    assert entry["warnings"] == ["cost not counted"] and "-" != entry["cells"][10], entry
+    with open(path, encoding="utf-8") as page:
+        text = page.read()
+    assert f'class="curve" data-entry="{entry["id"]}"' not in text and 'data-entry="encoders-1"' in text, entry
+    assert f"<small>{result['timed']['device']}</small>" in text, result["timed"]["device"]
 
 
 def check_board(path, *files):
@@ -81,6 +105,7 @@ def check_board(path, *files):
         assert len(board.of(name)) == len(there) > 0, name
         for entry, (_, result) in zip(board.of(name), there):
             check_entry(entry, result["method"], result["tracks"][at])
+            check_blocks(entry, result, name)
 
 
 def check_warnings(path, *wanted):

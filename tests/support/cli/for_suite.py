@@ -170,6 +170,13 @@ def check_untouched(path, other):
     assert a == b
 
 
+def check_clean(path):
+    """Neither the result nor a block of it is of a build with local changes."""
+    result = read(path)
+    for part in result, result.get("damage"), result.get("timed"):
+        assert part is None or not part["program"]["build"].endswith("-dirty"), part["program"]["build"]
+
+
 def check_uncounted(path, error):
     """A method without a count has a time on each model, at no share, and no number."""
     result = read(path)
