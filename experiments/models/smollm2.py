@@ -59,3 +59,19 @@ class SmolLM2:
         logits -= logits.max(axis=1, keepdims=True)
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         return logits
+
+
+class SmolLM2Passkey(SmolLM2):
+    """Judged by the last tokens, the digits of a number that stands somewhere before: how many would it say wrongly?"""
+    DIGITS = 5
+
+    def __init__(self):
+        super().__init__(1024)
+
+    def answer(self, output):
+        """The most likely token in the place of each digit, given the digits before it."""
+        return self.log_probabilities(output[-self.DIGITS - 1:-1]).argmax(axis=1)
+
+    def task_error(self, answer, exact):
+        """The share of digits that are wrong."""
+        return float((answer != exact.input[-self.DIGITS:]).mean())

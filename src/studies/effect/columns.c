@@ -46,6 +46,9 @@ const nb_column nb_effect_columns[] = {
     TOLD(kl, EXACT,
          .help = "mean over tokens of the Kullback-Leibler divergence of the prediction of the next token from the "
                  "exact one, in nats; empty where the model predicts no tokens"),
+    TOLD(task_error, .help =
+                         "share of what the model's task asks for that it gets wrong, such as words of a transcript; "
+                         "empty where it has no task"),
     TOLD(layer_error, EXACT,
          .help = "within the changed pass, mean over the layers of |O - O_exact|_F / |O_exact|_F, O_exact "
                  "exact attention of the same q, k, v"),
@@ -67,6 +70,6 @@ const nb_column nb_effect_columns[] = {
     NB_COLUMN_SEED_OF(nb_effect_row),
     {.name = NULL}};
 
-const char *const nb_effect_names[] = {
-    "model_error", "embedding_distance", "rank_agreement", "top10_overlap", "perplexity_ratio", "kl", "layer_error",
-    NULL};
+const char *const nb_effect_names[] = {"model_error",   "embedding_distance", "rank_agreement",
+                                       "top10_overlap", "perplexity_ratio",   "kl",
+                                       "task_error",    "layer_error",        NULL};

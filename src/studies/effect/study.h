@@ -15,7 +15,8 @@ typedef enum { NB_EFFECT_PROBLEM, NB_EFFECT_ATTENTION } nb_effect_axis;
 
 /* Holds what the model's program reports, in the order of nb_effect_names; columns.c describes each. */
 typedef struct {
-    double model_error, embedding_distance, rank_agreement, top10_overlap, perplexity_ratio, kl, layer_error;
+    double model_error, embedding_distance, rank_agreement, top10_overlap, perplexity_ratio, kl, task_error,
+        layer_error;
 } nb_effect_told;
 
 extern const char *const nb_effect_names[]; /* the keys of the program's answers; NULL-terminated */

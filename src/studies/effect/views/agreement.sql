@@ -30,7 +30,7 @@ WITH predicting AS (
     FROM member JOIN part USING (part_id, known) JOIN measured AS e USING (id) JOIN measured AS m USING (id)
     JOIN predictor ON predictor.name = m.measure
     WHERE e.measure IN ('model_error', 'embedding_distance', 'rank_agreement', 'top10_overlap', 'perplexity_ratio',
-        'kl') AND e.x IS NOT NULL AND member.core IS NOT NULL
+        'kl', 'task_error') AND e.x IS NOT NULL AND member.core IS NOT NULL
     GROUP BY part_id, source_id, attention_id, e.place, predictor.place),
 source AS (
     SELECT part_id, source_id, predictor_place, predictor, effect_place, effect, count(*) AS attentions,
