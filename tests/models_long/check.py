@@ -130,6 +130,12 @@ def check_ctranslate2(model):
     for source in ("librivox-sense", "june-fr", "armelle-fr"):
         truth = np.array(runtime.encode(ctranslate2.StorageView.from_array(model.inputs[source][None])))[0]
         TAP.close(f"whisper {source}: output of CTranslate2", model.exact(source).output, truth)
+    spoken = effect.Effects("whisper-words-test")
+    for source in spoken.sources[:4]:
+        features = ctranslate2.StorageView.from_array(spoken.inputs[source][None])
+        (truth,) = runtime.generate(features, [["<|startoftranscript|>", "<|notimestamps|>"]], beam_size=1)
+        said = spoken.model.transcript(spoken.exact(source).output)
+        TAP.check(said == truth.sequences_ids[0], f"whisper {source}: transcript of CTranslate2", (said, truth))
 
 
 def check_reference(models, path):

@@ -30,8 +30,11 @@ import layers
 import nysbench
 import read
 import weights
+import whisper
 from measures import Tap
+from smollm2 import SmolLM2Passkey
 from vit import cubic
+from whisper import WhisperWords, word_errors, words
 
 TAP = Tap()
 RNG = np.random.default_rng(20260719)
@@ -297,6 +300,109 @@ def check_causal():
     close("ratio of perplexities", found["perplexity_ratio"], perplexity[0] / perplexity[1])
     truth = np.mean([stats.entropy(np.exp(p), np.exp(q)) for p, q in zip(exact, new)])
     close("KL divergence", found["kl"], truth, 1e-4)  # a difference of what float32 gives
+    TAP.check("task_error" not in found, "no task, no error of a task", found)
+    check_passkey()
+
+
+class TinyPasskey(TinyCausal):
+    """With the task of SmolLM2Passkey: the last five tokens."""
+    DIGITS, answer, task_error = SmolLM2Passkey.DIGITS, SmolLM2Passkey.answer, SmolLM2Passkey.task_error
+
+
+def check_passkey():
+    """A key of which the changed model says two digits: the others are one off what it says."""
+    effects = tiny_effects(TinyPasskey)
+    tokens = effects.inputs["s0"]
+    for place, off in zip(range(15, 20), (1, 0, 1, 0, 1)):
+        said = (recomputed(effects.model, tokens, [0, 2])[-1][place - 1] @ effects.model.table.T).argmax()
+        tokens[place] = (said + off) % 30
+    effects.inputs = {"s0": tokens}
+    found = effects.effect_of("s0", half_values, [0, 2])
+    TAP.check(found["task_error"] == 0.6, "pass key: three of five digits are wrong", found)
+
+
+def fewest(said, truth):
+    """Edits, by their definition."""
+    if not said or not truth:
+        return len(said) + len(truth)
+    return min(fewest(said[1:], truth) + 1, fewest(said, truth[1:]) + 1,
+               fewest(said[1:], truth[1:]) + (said[0] != truth[0]))
+
+
+def check_words():
+    TAP.check(words(" Press 1, please; don't\nSTOP.") == ["press", "1", "please", "don't", "stop"], "words of a text")
+    for _ in range(20):
+        said, truth = (RNG.integers(0, 3, size).tolist() for size in (RNG.integers(0, 6), RNG.integers(1, 6)))
+        found = word_errors(said, truth)
+        TAP.check(found == fewest(said, truth) / len(truth), "word errors are the fewest edits", (said, truth, found))
+
+
+class TinyWords(WhisperWords):
+    """Two layers of a decoder with random parameters, width 8, and words a ... j."""
+    heads, d = 2, 4
+
+    def __init__(self):
+        shapes = {"self_attention/linear_0": (24, 8), "self_attention/linear_1": (8, 8), "attention/linear_0": (8, 8),
+                  "attention/linear_1": (16, 8), "attention/linear_2": (8, 8), "ffn/linear_0": (32, 8),
+                  "ffn/linear_1": (8, 32)}
+        self._w = {"decoder/embeddings/weight": normal(13, 8), "decoder/position_encodings/encodings": normal(300, 8),
+                   **self._norms("decoder")}
+        for at in ("decoder/layer_0/", "decoder/layer_1/"):
+            for name, shape in shapes.items():
+                self._w |= {at + name + "/weight": normal(*shape) / 2, at + name + "/bias": normal(shape[0])}
+            for name in ("self_attention", "attention", "ffn"):
+                self._w |= self._norms(at + name)
+        self._w["decoder/embeddings/weight"][10] *= 3  # so that some transcripts end
+        self._depth, self._never, self._never_first = 2, [0, 11, 12], [10, 1]
+        self._vocabulary = [*"\u0120abcdefghi", "<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>"]
+
+    @staticmethod
+    def _norms(at):
+        return {at + "/layer_norm/gamma": 1 + normal(8) / 9, at + "/layer_norm/beta": normal(8)}
+
+
+def decoded(model, output, tokens):
+    """Scores after these tokens, in double precision and without anything kept."""
+    w = {name: array.astype(np.float64) for name, array in model._w.items()}
+
+    def norm(x, name):
+        x = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+        return x * w[name + "/layer_norm/gamma"] + w[name + "/layer_norm/beta"]
+
+    def linear(x, name):
+        return x @ w[name + "/weight"].T + w[name + "/bias"]
+
+    def attended(q, k, v, causal):
+        out = slow_attention(*(x.reshape(len(x), 2, 4).transpose(1, 0, 2) for x in (q, k, v)), causal)
+        return out.transpose(1, 0, 2).reshape(len(q), 8)
+
+    x = w["decoder/embeddings/weight"][tokens] + w["decoder/position_encodings/encodings"][:len(tokens)]
+    for at in ("decoder/layer_0/", "decoder/layer_1/"):
+        q, k, v = np.split(linear(norm(x, at + "self_attention"), at + "self_attention/linear_0"), 3, axis=1)
+        x = x + linear(attended(q, k, v, True), at + "self_attention/linear_1")
+        k, v = np.split(linear(output, at + "attention/linear_1"), 2, axis=1)
+        q = linear(norm(x, at + "attention"), at + "attention/linear_0")
+        x = x + linear(attended(q, k, v, False), at + "attention/linear_2")
+        y = linear(norm(x, at + "ffn"), at + "ffn/linear_0")
+        x = x + linear(y * stats.norm.cdf(y), at + "ffn/linear_1")
+    return norm(x, "decoder")[-1] @ w["decoder/embeddings/weight"].T
+
+
+def check_transcripts():
+    """Each token has the highest score of those that may come, after those before; the end comes where it has it."""
+    lengths, whisper.MOST = set(), 12
+    for _ in range(8):
+        model, output = TinyWords(), normal(9, 8)
+        found, tokens = model.transcript(output), [11, 12]
+        for place in range(len(found) + 1):
+            scores = decoded(model, output, tokens)
+            scores[[*model._never, *(model._never_first if place == 0 else [])]] = -np.inf
+            told = found[place] if place < len(found) else 10
+            tokens.append(told)
+            if place < whisper.MOST:
+                TAP.check(scores.argmax() == told, f"transcript: token {place}", (found, scores))
+        lengths.add(len(found))
+    TAP.check(len(lengths) > 1, "transcripts differ in length", lengths)
 
 
 TINY_SERVER = """
@@ -386,7 +492,8 @@ def check_library():
 
 def main():
     os.makedirs(WORK, exist_ok=True)
-    for check in (check_layers, check_readers, check_reading, check_effects, check_server, check_library):
+    for check in (check_layers, check_readers, check_reading, check_effects, check_words, check_transcripts, check_server,
+                  check_library):
         check()
     print(f"1..{TAP.count}")
     return TAP.failed > 0

@@ -92,7 +92,8 @@ def token_effects(model, source, new, old):
     new, old, ids = logs(new), logs(old), model.sources[source]
     loss = lambda y: -y[np.arange(N - 1), ids[1:]].mean()
     return {"perplexity_ratio": float(np.exp(loss(new) - loss(old))),
-            "kl": float((np.exp(old) * (old - new)).sum(-1).mean())}
+            "kl": float((np.exp(old) * (old - new)).sum(-1).mean()),
+            "task_error": float((new[:-1].argmax(-1) != old[:-1].argmax(-1)).mean())}
 
 
 def effects(model, source, layers, attention):

@@ -6,8 +6,8 @@
 -- heading: What replaced attention does to the model: medians over sources and trials
 -- labels: 5
 -- holds: model error: of the last hidden states; embedding: 1 - cosine; rank, top 10: of the corpus; perpl.: over the
---   exact one; task: what it gets wrong; layer error: of the layers' outputs within the changed pass. Of the heads of the exact pass: error of S,
---   the least that any X reaches (subspace), error of the outputs.
+--   exact one; task: share that is wrong; layer error: of the layers' outputs within the changed pass. Of the heads of
+--   the exact pass: error of S, the least that any X reaches (subspace), error of the outputs.
 SELECT model, layers, n, attention, landmarks, rows, model_error, embedding_distance, rank_agreement, top10_overlap,
        perplexity_ratio, kl, task_error, layer_error, error, error_subspace, output_error
 FROM replaced ORDER BY first;
