@@ -14,6 +14,6 @@ FROM replaced ORDER BY first;
 
 SELECT label AS model, coalesce(layers, '') AS layers, n, attention_label AS attention, landmarks AS m, rows,
        model_error AS "model error", embedding_distance AS embedding, rank_agreement AS rank,
-       top10_overlap AS "top 10", perplexity_ratio AS "perpl.", kl AS KL, task_error AS task, layer_error AS "layer error",
-       error, error_subspace AS subspace, output_error AS output
+       top10_overlap AS "top 10", perplexity_ratio AS "perpl.", kl AS KL, task_error AS task,
+       layer_error AS "layer error", error, error_subspace AS subspace, output_error AS output
 FROM replaced ORDER BY first;
