@@ -43,7 +43,8 @@ attentions:
 """
 LAYERS = {"2": [2], "half": [0, 2]}
 PREDICTORS = ["error", "error_subspace", "error_core", "output_error", "layer_error"]
-EFFECTS = ["model_error", "embedding_distance", "rank_agreement", "top10_overlap", "perplexity_ratio", "kl", "task_error"]
+EFFECTS = ["model_error", "embedding_distance", "rank_agreement", "top10_overlap", "perplexity_ratio", "kl",
+           "task_error"]
 
 
 def softmax(s):

@@ -492,8 +492,8 @@ def check_library():
 
 def main():
     os.makedirs(WORK, exist_ok=True)
-    for check in (check_layers, check_readers, check_reading, check_effects, check_words, check_transcripts, check_server,
-                  check_library):
+    for check in (check_layers, check_readers, check_reading, check_effects, check_words, check_transcripts,
+                  check_server, check_library):
         check()
     print(f"1..{TAP.count}")
     return TAP.failed > 0
