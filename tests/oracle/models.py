@@ -34,7 +34,7 @@ import whisper
 from measures import Tap
 from smollm2 import SmolLM2Passkey
 from vit import cubic
-from whisper import WhisperWords, word_errors, words
+from whisper import WhisperWords, word_errors
 
 TAP = Tap()
 RNG = np.random.default_rng(20260719)
@@ -330,7 +330,7 @@ def fewest(said, truth):
 
 
 def check_words():
-    TAP.check(words(" Press 1, please; don't\nSTOP.") == ["press", "1", "please", "don't", "stop"], "words of a text")
+    TAP.check(whisper.words(" Press 1, please; don't\nSTOP.") == ["press", "1", "please", "don't", "stop"], "words of a text")
     for _ in range(20):
         said, truth = (RNG.integers(0, 3, size).tolist() for size in (RNG.integers(0, 6), RNG.integers(1, 6)))
         found = word_errors(said, truth)
