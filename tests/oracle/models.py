@@ -330,7 +330,8 @@ def fewest(said, truth):
 
 
 def check_words():
-    TAP.check(whisper.words(" Press 1, please; don't\nSTOP.") == ["press", "1", "please", "don't", "stop"], "words of a text")
+    words = whisper.words(" Press 1, please; don't\nSTOP.")
+    TAP.check(words == ["press", "1", "please", "don't", "stop"], "words of a text", words)
     for _ in range(20):
         said, truth = (RNG.integers(0, 3, size).tolist() for size in (RNG.integers(0, 6), RNG.integers(1, 6)))
         found = word_errors(said, truth)
