@@ -141,8 +141,8 @@ do for [format in formats] {
         if (x_scale == 10 && x_high / x_low < 5000) {
             plain = x_low > 1e-4 && x_high < 1e4
             if (plain) { set format x "%g" }
-            axis = "x"; from = x_low; to = x_high; beyond = 1.1
-            numbers = plain && 90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1"
+            axis = "x"; from = x_low; to = x_high; beyond = (x_high / x_low) ** margin
+            numbers = plain && x_high / x_low < 8 && panel_width - 60 - direct > 180 ? "1 1.5 2 3 5 7" : plain && 90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1"
             load "numbers.gp"
         }
         if (high > 0) {

@@ -191,6 +191,9 @@ named() {
         reach x $at "$(awk "BEGIN { print 1.001 * $at }")"
         [ "$(numbers middle cutoff_kmeans_restarts_4.svg)" -ge 2 ]
     done
+    # Less than a decade, between round numbers.
+    reach x 1.1 1.84
+    [ "$(numbers middle cutoff_kmeans_restarts_4.svg)" -ge 3 ]
 }
 
 @test "ratio --by core has the ratios and intervals of compare --by core; what that refuses is left out and named" {

@@ -26,7 +26,9 @@ PANEL = ("problems: [{}]\nstrategies: [uniform, segment_means, kmeans(restarts=4
 HEADS = ", ".join(f'"heads(file={path}, head=0)"' for model in ("minilm", "vit")
                   for path in sorted(Path("experiments/data/panel").glob(model + "_*"))[:6])
 LONG = "a rather long name of a method that somebody has written for a paper, no. "
-RUNS = {  # two models, two pairings
+# Two models in three of them, and axes of less than a decade.
+RUNS = {
+    # two pairings
     "pairings": PANEL.format(HEADS) + "landmarks: [8, 16, 32]\ntrials: 1\npairing: [joint, independent]\n",
     # an axis of less than a decade, its numbers close together, and names that are long
     "long": PANEL.format('"gaussian(n=80, d=4)", "clusters(n=80, d=4)"').replace(
@@ -56,15 +58,17 @@ threads: [1, 2]
 ''',
     "coherence": '''
 study: coherence
-problems: ["gaussian(n=64, d=8)", "clusters(n=64, d=8)"]
+problems: ["heads(file=experiments/data/panel/minilm_*.safetensors, head=0, max_n=64)",
+           "heads(file=experiments/data/panel/vit_*.safetensors, head=0, max_n=64)"]
 partitions: [kmeans, random, segments]
-clusters: [4, 8]
-tau: [0.05, 0.1]
+clusters: [8, 12, 16]
+tau: [0.05, 0.06]
 trials: 2
 ''',
     "effect": f'''
 study: effect
-problems: ['live_model(run="{sys.executable} tests/support/stub_model.py", layers=[1, half], source=0..5)']
+problems: ['live_model(run="{sys.executable} tests/support/stub_model.py", layers=[1, half], source=0..5)',
+           'live_model(run="{sys.executable} tests/support/stub_model.py model=another", layers=1, source=0..5)']
 attentions: ["nystrom(strategy=[segment_means, uniform, kmeans], landmarks=[4, 6], core=[tikhonov, iterative])",
              longformer(window=6)]
 trials: 1

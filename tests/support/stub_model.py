@@ -3,7 +3,7 @@
 so the same question has the same answer. It starts without NumPy, in a tenth of the time of tiny_model.py, and
 misbehaves when told.
 
-usage: stub_model.py [length=N] [PART=FAULT ...]
+usage: stub_model.py [length=N] [model=NAME] [PART=FAULT ...]
 
 An attention with PART in its spec does what FAULT says in place of an answer: raise, die, hang, once, text,
 list, unknown, word, empty, skip, diverge; a spec with `streamed` has no effect. `describe=FAULT` and `heads=FAULT` do
@@ -45,11 +45,11 @@ def misbehave(fault):
             "skip": {"skipped": "it is not for this model"}, "diverge": {"diverged": "outputs are not finite"}}[fault]
 
 
-def describe(n, fault):
+def describe(n, model, fault):
     if fault and fault != "twice":
         return misbehave(fault)
     sources = ["a", "b", "a"] if fault else [f"text {i}" for i in range(SOURCES)]
-    return {"model": "tiny", "layers": LAYERS, "heads": HEADS, "key_heads": HEADS, "n": n, "d": D, "causal": False,
+    return {"model": model, "layers": LAYERS, "heads": HEADS, "key_heads": HEADS, "n": n, "d": D, "causal": False,
             "sources": sources, "seconds": 0.01}
 
 
@@ -80,9 +80,9 @@ def write_heads(n, question, fault):
     return {}
 
 
-def answer(n, faults, question):
+def answer(n, model, faults, question):
     if question["do"] == "describe":
-        return describe(n, faults.get("describe", ""))
+        return describe(n, model, faults.get("describe", ""))
     if question["do"] == "heads":
         return write_heads(n, question, faults.get("heads", ""))
     spec = question["attention"]
@@ -97,11 +97,11 @@ def answer(n, faults, question):
 
 def main(*words):
     faults = dict(word.split("=", 1) for word in words)
-    n = int(faults.pop("length", 24))
+    n, model = int(faults.pop("length", 24)), faults.pop("model", "tiny")
     print('{"ready": 1}', flush=True)
     for line in sys.stdin:
         try:
-            said = answer(n, faults, json.loads(line))
+            said = answer(n, model, faults, json.loads(line))
         except Exception as error:
             said = {"error": f"{type(error).__name__}: {error}"}
         print(said if isinstance(said, str) else json.dumps(said), flush=True)
