@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
@@ -111,6 +112,9 @@ def check_code(path):
     assert code["file"] == "idle.so" and len(code["sha256"]) == 64, code
 
 
+T_TWO = 4.302652729749464  # 0.975 quantile of Student's t, two degrees of freedom
+
+
 def check_damage(path, rows, track, logarithm):
     """A block is the mean over trials, then over sources, of the rows, and of the attention that the settings have."""
     result = read(path)
@@ -124,7 +128,9 @@ def check_damage(path, rows, track, logarithm):
         told = [float(row[column]) for row in found if row["source"] == one["source"]]
         values.append(sum(map(math.log, told) if logarithm == "true" else told) / len(told))
         assert abs(one["value"] - values[-1]) < 1e-8 and told, (one, told)
-    assert abs(block["value"] - sum(values) / 3) < 1e-8 and block["low"] < block["value"] < block["high"], block
+    half = T_TWO * statistics.stdev(values) / math.sqrt(3)
+    assert abs(block["value"] - sum(values) / 3) < 1e-8, block
+    assert abs(block["high"] - block["value"] - half) < 1e-7 > abs(block["value"] - block["low"] - half), (block, half)
     settings = {(one["model"], one["share"]): one["attention"] for one in result["settings"]}
     assert block["attention"] == settings[block["model"], 8] and {row["layer"] for row in found} == {"all"}, block
     assert block["code"] and len(block["rows_sha256"]) == 64, block
