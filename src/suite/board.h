@@ -34,7 +34,9 @@ nb_status nb_board_make(const nb_suite *suite, int count, const nb_suite_result 
 /* For nb_write_file; `board`: an nb_board. */
 nb_status nb_board_print(FILE *out, const void *board, nb_ctx *ctx);
 
-/* Parts of it. The identifier of an entry's element is "TRACK-PLACE". */
+/* Parts of it. What an entry unfolds to: */
+nb_status nb_board_make_details(nb_page *page, const nb_board_entry *entry, int track, nb_ctx *ctx);
+/* The identifier of an entry's element is "TRACK-PLACE". */
 void nb_board_print_curves(FILE *out, const nb_board *board, int track);
 /* A number with its interval, of all in a track, drawn on one line. */
 void nb_board_print_whisker(FILE *out, const nb_board_track *track, const nb_estimate *number);
