@@ -44,3 +44,119 @@ done >"$folder/columns.txt"
 sed -n '/^Claims:/,/^$/p' "$work/told" >"$folder/claims.txt"
 "$program" claims "$work/claims" >>"$folder/claims.txt"
 "$program" claims "$work/claims" --format markdown >"$folder/claims.md"
+
+# tell COMMAND ARGUMENT...: adds what it writes to told/COMMAND.txt, but for the progress. Columns are as wide as their
+# numbers: a blank stands for those between them.
+tell() {
+    {
+        printf '$ nysbench'
+        printf ' %q' "$@"
+        printf '\n'
+        "$program" "$@" 2>&1 || echo "exit status $?"
+        echo
+    } | sed -E "/^nysbench: ([0-9]+ %, |[0-9]+ scenes? to run)/d; s|$program|nysbench|g; s|$work|/WORK|g" |
+        sed -E 's/[0-9]+(\.[0-9]+)?(e-?[0-9]+)? (calls|s|ms|min|minutes|h|kB|MB|MiB|GiB)\b/# \3/g' |
+        sed -E 's/-?[0-9]+(\.[0-9]+(e-?[0-9]+)?|e-[0-9]+)/#/g' |
+        sed -E 's/# (s|ms|min)( to # (s|ms|min))?\b/# s/g; s/([^ ]) +/\1 /g; s/ +$//' >>"$folder/told/$1.txt"
+}
+
+# quiet ARGUMENT...: a run of which the rows are all that is wanted.
+quiet() {
+    "$program" run "$@" -q --jobs 2 >/dev/null 2>&1
+}
+
+# clocked RUN: gives it the claims of forward.yaml, and its rows invented times, those of trial 2 as if other programs
+# had run beside them.
+clocked() {
+    /usr/bin/python3 -SE "$tree/tests/support/store.py" "$1/results.sqlite" "
+        UPDATE results SET load = CASE trial WHEN 2 THEN 0.5 ELSE 0 END, clock = 'pass', latency_s = 1e-3 *
+            (CASE WHEN attention LIKE '%landmarks=4,%' THEN 1 WHEN attention LIKE 'nystrom%' THEN 2
+             WHEN attention LIKE 'longformer%' THEN 3 ELSE 4 END + 0.01 * trial) WHERE status = 'ok';
+        UPDATE results SET amortized_s = latency_s;"
+    sed -i 's/^timed: false/timed: true/; /^claims:/,$d' "$1/resolved.yaml"
+    sed -n '/^claims:/,$p' forward.yaml >>"$1/resolved.yaml"
+}
+
+tree=$PWD
+folder=$(realpath "$folder")
+rm -rf "$folder/told"
+mkdir "$folder/told"
+cp tests/golden/*.yaml "$work"
+ln -s "$tree/experiments" "$work"
+cd "$work"
+
+# A plan: of each study, of a part, of the config's origins, and with rows that have failed before.
+for study in error coherence forward; do tell plan "$study.yaml" --jobs 2; done
+tell plan error.yaml --jobs 2 --set trials=6 --set exclude=[] --shard 2/3
+tell plan coherence.yaml --origins
+printf 'sleep 0.5\nexit 1\n' >slow.sh
+drawn=(error.yaml --set 'problems=gaussian(n=40, d=4)' --set blocks=[] --set exclude=[] --set trials=8)
+slow=("${drawn[@]}" --set 'strategies=[uniform, command(run="sh slow.sh")]' --set landmarks=4 --set cores=svd --jobs 1)
+tell run "${slow[@]}" --set trials=2 -q -o slow
+tell plan "${slow[@]}" --set trials=3 -o slow
+
+# A run of each study, and what it is compared with: all of it, by model, in what is chosen, with all numbers.
+tell run error.yaml --jobs 2 -o error
+tell compare error --by-model
+tell compare error --where 'problem=gaussian(n=40, d=4)' --by-model
+tell compare error --where core=svd --where landmarks=4 --full
+for format in table markdown html latex; do
+    tell compare error --where core=svd --pool landmarks --format $format
+done
+tell compare error --where core=svd --where landmarks=4 --where 'strategy=[uniform, kmeans]'
+tell run "${drawn[@]}" --set metrics=all --jobs 2 -q -o part --only landmarks=4
+tell compare part
+tell compare part --metric cosine
+tell compare part --metric cosine --full --where core=svd --where strategy=uniform,strategy=kmeans
+# What is not to be compared, or with a word of caution alone; an oracle; a model that has no results; two windows.
+quiet "${drawn[@]}" --set 'cores=[iterative, fitted(rows=8), best]' --set strategies=[uniform,profile] -o unlike
+tell compare unlike
+tell compare unlike --by core
+tell compare unlike --by core --confounded rows_seen
+vit=experiments/data/vit_astronaut_n257_L6.safetensors smollm2=experiments/data/smollm2_opticks_n1024_L15.safetensors
+quiet "${drawn[@]}" --set cores=svd -o inputs --set "problems=[\"gaussian(n=40, d=4)\",
+    \"heads(file=$smollm2, head=0, max_n=40)\", \"heads(file=$vit, head=0, max_n=[40, 50])\"]"
+tell compare inputs
+
+tell run coherence.yaml --set clusters=4 --set 'partitions=[segments, none]' --jobs 2 -o coherence
+
+# Layers: errors alone, of exact attentions or others; times and errors, some disturbed; and what refuses a mask.
+tell run forward.yaml --set timed=false --set claims=[] --set attentions=streamed --jobs 2 -o exact
+tell run forward.yaml --set timed=false --set claims=[] --jobs 2 -o layers
+clocked layers
+tell compare layers
+tell compare layers --by-model
+tell compare layers --metric latency_s --where heads=1
+tell compare layers --metric latency_s --where heads=1 --full
+tell claims layers
+quiet forward.yaml --set trials=1 --set claims=[] --set 'attentions=[naive, nystrom(landmarks=4)]' \
+    --set "problems=\"heads(file=$vit, max_n=64, causal=true)\"" --set heads=3 -o causal
+clocked causal
+
+# Tables: which there are, holes and stars, cores on the same landmarks, bounds, and a line without times.
+tell table error
+tell table error errors
+tell table unlike above pairs
+tell table coherence bounds
+tell table causal latency
+
+# Shards: before, half way and after; the jobs that would be sent.
+small=("${drawn[@]}" --set cores=svd --set landmarks=4 -o parts)
+tell submit "${small[@]}" --jobs 2 --dry-run
+quiet "${small[@]}" --shard 2/2
+tell status parts
+tell submit "${small[@]}" --jobs 2 --dry-run
+quiet "${small[@]}" --shard 1/2
+tell status parts
+tell submit "${small[@]}" --jobs 2 --dry-run
+tell merge parts -q
+tell status parts
+tell status error
+
+# What check finds; what new and demo write, with what to do next.
+tell check uniform
+tell new strategy mine --out "a folder"
+tell new core mine
+tell new experiment
+tell new experiment heads.yaml --heads "$vit"
+tell demo

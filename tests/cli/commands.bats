@@ -9,9 +9,8 @@ load helpers
     local command commands=(run plan plot table export list describe info select measure check new fit)
     for command in "${commands[@]}"; do expect "  $command"; done
     for command in "${commands[@]}"; do
-        run "$NYSBENCH" "$command" --help
+        run "$NYSBENCH" "$command" --help # golden.bats has each
         expect_status 0
-        expect "Usage: nysbench $command"
     done
 }
 
@@ -22,8 +21,7 @@ load helpers
     expect_status 2
     run "$NYSBENCH"
     expect_status 0
-    expect "nysbench demo "
-    expect "All commands: nysbench --help."
+    [[ "${lines[-1]}" == "All commands: nysbench --help. "* ]]
     run "$NYSBENCH" rnu
     expect_status 2
     [ "${lines[0]}" = "nysbench: error: no command 'rnu'; did you mean 'run'?" ]
@@ -69,23 +67,18 @@ load helpers
     for name in $names; do [ "$name" = callback ] || expect "  $name "; done
     [[ "$output" != *callback* ]]
     for name in $names; do
-        run "$NYSBENCH" describe "$name"
-        expect_status 0
-        expect "references:"
+        [ "$("$NYSBENCH" describe "$name" | grep -c '^references:')" -eq 1 ]
     done
-    run "$NYSBENCH" list cores
-    expect "svd"
-    [[ "$output" != *kmeans* ]]
-    run "$NYSBENCH" describe error_noise
-    expect "rounding"
+    diff <("$NYSBENCH" list cores | sed -n 's/^  \([a-z_0-9]*\) .*/\1/p' | sort) \
+        <(components src/cores | grep -vx callback)
 }
 
 @test "info tells BLAS kernels and threads" {
     unset OPENBLAS_CORETYPE # what a caller's environment names may be slower kernels
     run "$NYSBENCH" info
     expect_status 0
-    expect "OpenBLAS"
-    expect "blas_kernels"
+    grep -q '^blas  *OpenBLAS ' <<<"$output"
+    grep -q '^blas_kernels ' <<<"$output"
     grep -q '^blas_threads *1$' <<<"$output"
     grep -q '^blas_kernels_worse *no$' <<<"$output"
 }
@@ -127,7 +120,7 @@ load helpers
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" >/dev/null
     run "$NYSBENCH" plot "$WORK/r" error
     expect_status 0
-    expect "error: 2 figures in $WORK/r/plots"
+    [ "$(find "$WORK/r/plots" -name 'error_*.svg' | wc -l)" -eq 2 ]
     [ -s "$WORK/r/plots/error_svd_rcond_1e-15.svg" ]
     [ ! -e "$WORK/r/plots/svd_vs_iterative.csv" ]
     (cd "$WORK/r/plots" && rm error_svd_rcond_1e-15.png && gnuplot error_svd_rcond_1e-15.gp &&
@@ -187,7 +180,6 @@ load helpers
         'landmarks: 4' 'name: x' 'plots: []' >x.yaml
     run build/nysbench run x.yaml
     expect_status 0
-    expect "largest_norm"
     [ "$(grep -c ',largest_norm,.*,ok,' results/x/rows.csv)" -eq 10 ]
     [ "$(grep -c ',every_kth,.*,ok,' results/x/rows.csv)" -eq 10 ]
     run build/nysbench check every_kth
@@ -240,18 +232,10 @@ heads 0 ... 2' ]
     expect "no kind 'partitio'"
 }
 
-@test "check says in words what nested picks are" {
-    run "$NYSBENCH" check uniform
-    expect_status 0
-    expect "PASS uniform, nested: if declared nested: the first m landmarks are the same, however many are asked for; "
-}
-
 @test "no line of a plan is wider than 80 columns" {
     for experiment in 00-smoke 03-pinv 05-fitted-limits; do
         run "$NYSBENCH" plan "experiments/$experiment.yaml"
         expect_status 0
         [ "$(wc -L <<<"$output")" -le 80 ] || { echo "$output"; return 1; }
     done
-    expect "  heads(file=vit_astronaut_n257_L6.safetensors) heads 0 ... 2, softmax: n = 257,
-    d = 64"
 }

@@ -32,7 +32,6 @@ both="{pairing: both, strategies: exchange}" # a block
         --set "blocks=[{strategies: [uniform, kmeans], pairing: [joint, independent]}, $both]"
     expect_status 0
     run "$NYSBENCH" table "$WORK/r" errors
-    expect "* better than the next of its column"
     # kmeans is, at each m, under joint and under independent; exchange has no other beside it
     [ "$(sed -n '/^clusters/,/^$/p' <<<"$output" | grep '^    kmeans' | grep -o '[0-9)]\*' | wc -l)" -eq 4 ]
     [ "$(sed -n '/^clusters/,/^$/p' <<<"$output" | grep -o '[0-9)]\*' | wc -l)" -eq 4 ]
@@ -97,8 +96,8 @@ plots: cores
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    expect "    command(run=a/mine.py) "
-    expect "    command(run=b/mine.py) "
+    diff <(printf '    command(run=%s/mine.py)\n' a b) \
+        <("$NYSBENCH" table "$WORK/r" errors | grep -oE '^    command\([^ ]*\)' | sort -u)
     [ -s "$WORK/r/plots/cores_command_run_a_mine.py.gp" ]
     [ -s "$WORK/r/plots/cores_command_run_b_mine.py.gp" ]
 }
@@ -116,8 +115,9 @@ Y
         if command -v gnuplot >/dev/null; then [ -s "$WORK/r/plots/$f.png" ]; fi
     done
     py check_forest "$WORK/r"
-    run "$NYSBENCH" plot "$WORK/r" forest
-    expect "forest: 2 figures in $WORK/r/plots"
+    rm "$WORK"/r/plots/forest_*
+    "$NYSBENCH" plot "$WORK/r" forest >/dev/null
+    [ "$(find "$WORK/r/plots" -name 'forest_*.gp' | wc -l)" -eq 2 ]
     # the config's baseline is plot's too
     small -q --set 'strategies=[uniform, segment_means, kmeans]' --set pairing=joint --set baseline=kmeans
     "$NYSBENCH" plot "$WORK/r" forest

@@ -42,11 +42,9 @@ pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK
     [ "$(errors apart | tail -n +2)" = "$(errors other | tail -n +2 | grep -v -i austen)" ]
     experiment "draws: shared"
     go shared
-    run errors shared # with both sources: the numbers of a program that had no other draws
-    expect 0,0.788359
-    expect 1,0.862800
-    expect 0,1.067805
-    expect 1,1.401843
+    # with both sources: the numbers of a program that had no other draws
+    diff <(printf '%s\n' 0,0.788359 0,1.067805 1,0.862800 1,1.401843) \
+        <(errors shared | grep -oE '[01],[0-9]\.[0-9]{6}' | sort)
 }
 
 @test "select and measure reproduce the rows of a run with either" {
@@ -83,7 +81,7 @@ pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK
     experiment "draws: shared"
     run "$NYSBENCH" run "$WORK/c.yaml" --set trials=3 --out "$WORK/r"
     expect_status 0
-    expect "8, 8 ok"
+    expect_rows "$WORK/r" "8 ok"
     [ "$before" = "$(errors r | grep -v ',2,')" ]
     experiment ""
     "$NYSBENCH" run "$WORK/c.yaml" --fresh --quiet --out "$WORK/r"
@@ -98,21 +96,19 @@ pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK
     local minilm="heads(file=${PANEL}_*, head=0)"
     experiment "draws: shared" "'$minilm'"
     go shared
-    run "$NYSBENCH" compare "$WORK/shared"
-    expect "2 trials of what is drawn, fewer than 3"
+    of_json 'assert "2 trials of what is drawn, fewer than 3" in {r["why"] for r in x}, x' \
+        "$NYSBENCH" compare "$WORK/shared"
     "$NYSBENCH" report "$WORK/shared"
     grep -q "In a trial strategies draw the same for all sources" "$WORK/shared/report.html"
     experiment "" "'$minilm'"
     go apart
     run "$NYSBENCH" compare "$WORK/apart" --full
     [[ $output != *"trials of what is drawn"* ]]
-    run "$NYSBENCH" compare "$WORK/apart" --format json
-    expect '"se_trials": 0.0, "trials": 2, "df": 7.0,'
+    of_json 'assert (0, 2, 7) in {(r["se_trials"], r["trials"], r["df"]) for r in x}, x' \
+        "$NYSBENCH" compare "$WORK/apart"
     "$NYSBENCH" report "$WORK/apart"
     [ -s "$WORK/apart/report.html" ]
     ! grep "In a trial strategies draw the same" "$WORK/apart/report.html"
-    run "$NYSBENCH" sql "$WORK/shared" "$WORK/apart" "SELECT run, max(draws) FROM run GROUP BY run ORDER BY run" \
-        --format csv
-    expect "$WORK/apart,0"
-    expect "$WORK/shared,1"
+    diff <(printf '%s\n' "$WORK/apart,0" "$WORK/shared,1") <("$NYSBENCH" sql "$WORK/shared" "$WORK/apart" \
+        "SELECT run, max(draws) FROM run GROUP BY run ORDER BY run" --format csv | tail -n 2)
 }

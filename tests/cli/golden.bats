@@ -3,12 +3,12 @@
 
 load helpers
 
-@test "help, descriptions, columns and the answers to claims are those of tests/golden" {
+@test "help, descriptions, columns, answers to claims and what commands tell are those of tests/golden" {
     tests/golden.sh "$WORK/now"
     [ "$(find "$WORK/now/help" -name '*.txt' | wc -l)" -ge 16 ]
     [ "$(find "$WORK/now/describe" -name '*.txt' | wc -l)" -ge 40 ]
     local part changed=0
-    for part in help describe columns.txt claims.txt claims.md; do
+    for part in help describe told columns.txt claims.txt claims.md; do
         diff -ruN "tests/golden/$part" "$WORK/now/$part" || changed=1
     done
     [ "$changed" -eq 0 ] || { echo "if that is meant, tests/golden.sh --renew, and commit what it writes"; return 1; }

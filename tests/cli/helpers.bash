@@ -93,6 +93,27 @@ expect() {
     esac
 }
 
+# These rows of a run ended so, in any order, and there are no others: expect_rows RUN '16 ok, 4 skipped'
+expect_rows() {
+    facts rows "$@"
+}
+
+# A plan has these numbers, named as in its JSON: expect_plan 'rows=40 done=0 to_run=40' ARGUMENT... of plan
+expect_plan() {
+    "$NYSBENCH" plan "${@:2}" --format json >"$WORK/plan.json" || { echo "plan ends with status $?"; return 1; }
+    facts numbers "$1" <"$WORK/plan.json"
+}
+
+# Asserts or prints something of `x`, what a command writes as JSON: of_json 'STATEMENT in Python' COMMAND...
+of_json() {
+    "${@:2}" --format json >"$WORK/of.json" || { echo "$2 ends with status $?"; return 1; }
+    facts of "$1" <"$WORK/of.json"
+}
+
+facts() {
+    /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/facts.py" "$@"
+}
+
 # Changes the store of a run by statements of SQL, or prints the rows that one answers: in_store RUN 'SQL'
 in_store() {
     /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/store.py" "$1/results.sqlite" "$2"

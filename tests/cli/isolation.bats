@@ -163,7 +163,7 @@ nobody_left() {
     experiment "uniform, curt(fails=true)" "svd, curt_core(fails=true)" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/r"
     expect_status 1
-    expect "rows: 16, 4 ok, 12 failed"
+    expect_rows "$WORK/r" "4 ok, 12 failed"
     of_csv "$WORK/r/rows.csv" 'assert {row["reason"] for row in rows if row["status"] == "failed"} == {
         f"{name} failed without a message: numerical failure" for name in ("curt", "curt_core")}'
     run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(fails=true)" -m 3 \

@@ -40,10 +40,13 @@ print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.s
     run "$NYSBENCH" info "$WORK/r"
     expect_status 0
     [ "$(grep -c '^manifest ' <<<"$output")" -eq 2 ]
-    expect "rows                4"
-    expect "arguments           nysbench run $WORK/c.yaml -q -j 1 --set trials=5 -o $WORK/r"
-    expect "$WORK/h/k.npy, $(stat -c %s "$WORK/h/k.npy") bytes, SHA-256 $(sha256sum <"$WORK/h/k.npy" | cut -d ' ' -f 1)"
-    expect "                    trials: 5"
+    local digest
+    digest=$(sha256sum <"$WORK/h/k.npy" | cut -d ' ' -f 1)
+    of_json "last = x[1]
+assert 'trials: 5' in last['config'], last
+assert ' '.join(last['arguments']) == 'nysbench run $WORK/c.yaml -q -j 1 --set trials=5 -o $WORK/r', last['arguments']
+assert any('$WORK/h/k.npy' in str(file) and '$digest' in str(file) for file in last['files']), last['files']" \
+        "$NYSBENCH" info "$WORK/r"
     [ "$("$NYSBENCH" info "$WORK/r" --format csv | grep -c '^[12],files,".*/h/[kq].npy, ')" -eq 4 ] # each has its key
 }
 
@@ -66,8 +69,7 @@ print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.s
     was=$(sha256sum <"$WORK/h/k.npy" | cut -c 1-12)
     save 2
     is=$(sha256sum <"$WORK/h/k.npy" | cut -c 1-12)
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
-    expect "rows: 4, of which 2 are done and 2 are to run"
+    expect_plan 'rows=4 done=2 to_run=2' "$WORK/c.yaml" -o "$WORK/r"
     "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" >"$WORK/out" 2>"$WORK/told"
     output=$(cat "$WORK/told")
     expect "nysbench: warning: $WORK/h/k.npy: has other contents (SHA-256 $is...) than when" \
@@ -83,8 +85,7 @@ print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.s
     [ "$status" -eq 1 ]
     # As it was: nothing is to run, and the rows are there to the last bit.
     save 1
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
-    expect "4 are done and 0 are to run"
+    expect_plan 'rows=4 done=4 to_run=0' "$WORK/c.yaml" -o "$WORK/r"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" 2>"$WORK/told"
     [ "$(grep -vc "no causal mask is assumed" "$WORK/told")" -eq 0 ]
     cmp "$WORK/r/rows.csv" "$WORK/first.csv"
@@ -99,12 +100,10 @@ print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.s
     cp "$WORK/h.safetensors" "$WORK/copy"
     mv "$WORK/copy" "$WORK/h.safetensors"
     touch "$WORK/h.safetensors"
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
-    expect "4 are done and 0 are to run"
+    expect_plan 'rows=4 done=4 to_run=0' "$WORK/c.yaml" -o "$WORK/r"
     # The first byte of q's head 1, which holds 257 x 64 numbers a head.
     py change_heads "$WORK/h.safetensors"
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
-    expect "2 are done and 2 are to run"
+    expect_plan 'rows=4 done=2 to_run=2' "$WORK/c.yaml" -o "$WORK/r"
 }
 
 done_rows() {

@@ -56,7 +56,7 @@ EOF
     experiment "uniform, 'command(run=\"sh -c \\\"rm stderr.txt; mkfifo stderr.txt; exit 3\\\"\")'"
     run timeout 60 "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    expect "rows: 24, 12 ok, 12 failed"
+    expect_rows "$WORK/r" "12 ok, 12 failed"
     expect ": exit status 3"
 }
 
@@ -72,7 +72,7 @@ fake_gnuplot() {
     experiment uniform error
     NYSBENCH_PLOT_TIMEOUT=0.5 PATH="$WORK/bin:$PATH" run timeout 60 "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    expect "rows: 12, 12 ok"
+    expect_rows "$WORK/r" "12 ok"
     expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd.gp: gnuplot: not done after 0.5 s"
     run pgrep -fx 'sleep 44.87'
     [ "$status" -eq 1 ]
@@ -173,7 +173,7 @@ hold() {
     kill "$reader"
     expect_end "$reader" 143
     run "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=7 -o "$WORK/r"
-    expect "rows: 28, 28 ok"
+    expect_rows "$WORK/r" "28 ok"
 }
 
 @test "closed streams: nothing is written where it does not belong" {
@@ -235,7 +235,7 @@ hold() {
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
-    expect "rows: 24, 24 ok"
+    expect_rows "$WORK/r" "24 ok"
     experiment uniform
     local core="cores=command(run=\"sh -c 'cp A.npy X.npy'\", deterministic=true)"
     TMPDIR=$WORK/nosuch run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set "$core"
@@ -244,7 +244,7 @@ hold() {
     [ "$("$NYSBENCH" export "$WORK/s" | grep -c ',failed,')" -eq 0 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set "$core"
     expect_status 0
-    expect "rows: 6, 6 ok"
+    expect_rows "$WORK/s" "6 ok"
 }
 
 @test "a full file system for temporary files; a command that fills it itself has failed" {
@@ -281,7 +281,7 @@ hold() {
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
-    expect "rows: 24, 24 ok"
+    expect_rows "$WORK/r" "24 ok"
 }
 
 @test "ps and top show workers, and so what they come from, by the program's name" {

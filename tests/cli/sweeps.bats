@@ -8,10 +8,8 @@ plan() {
     run "$NYSBENCH" plan "$WORK/c.yaml" --out "$WORK/none" "$@"
 }
 
-planned() {
-    plan "${@:2}"
-    expect_status 0
-    expect "rows: $1, of which 0 are done and $1 are to run"
+planned() { # ROWS OPTION...
+    expect_plan "rows=$1 done=0 to_run=$1" "$WORK/c.yaml" --out "$WORK/none" "${@:2}"
 }
 
 # The mistakes are all of the output, one a line, in this order.
@@ -84,9 +82,7 @@ blocks:
 Y
     # 2 problems x 2 strategies x 4 m x 2 cores x 2 trials; 2 strategies x 2 new cores x 2 trials; trial 2 of 2 problems
     planned 74
-    expect "scenes: 2"
-    expect "trials: 3"
-    expect "methods: 20 (strategies 2, pairing 1, landmarks 4, factors 1, cores 4)"
+    expect_plan 'scenes=2 trials=3 methods=20' "$WORK/c.yaml"
     rows r problem strategy landmarks core trial >"$WORK/rows.txt"
     [ "$(wc -l <"$WORK/rows.txt")" -eq 74 ]
     [ "$(sort -u "$WORK/rows.txt" | wc -l)" -eq 74 ]
@@ -131,7 +127,7 @@ Y
     # 3 heads x 2 joint; 2 heads x 2 strategies x 2 pairings x 2 m, of which joint at m = 8 is there
     # already; gram knows one pairing
     planned $((6 + 2 * 2 * 2 * 2 - 2 * 2 + 2))
-    expect "scenes: 4"
+    expect_plan 'scenes=4' "$WORK/c.yaml"
     # files of one name are not one file
     mkdir "$WORK/a" "$WORK/b"
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/a/h.safetensors"
@@ -165,11 +161,10 @@ blocks: # 4 * 10^12 combinations
   - {cores: [$cores]}
   - {} # what all of them have but that of kernels
 Y
-    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 500000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" \
-        "$WORK/c.yaml" "$WORK/none"
+    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 500000 && exec timeout 60 "$0" plan "$1" -o "$2" -f json' \
+        "$NYSBENCH" "$WORK/c.yaml" "$WORK/none"
     expect_status 0
-    expect "scenes: 3999"
-    expect "rows: 5998, of which 0 are done and 5998 are to run"
+    facts numbers 'scenes=3999 rows=5998 done=0 to_run=5998' <<<"$output"
 }
 
 @test "a folder of 3,000 head files: memory in proportion to their number" {
@@ -183,10 +178,10 @@ trials: 1
 landmarks: 3
 cores: svd
 Y
-    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 400000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" \
-        "$WORK/c.yaml" "$WORK/none"
+    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 400000 && exec timeout 60 "$0" plan "$1" -o "$2" -f json' \
+        "$NYSBENCH" "$WORK/c.yaml" "$WORK/none"
     expect_status 0
-    expect "scenes: 3000"
+    facts numbers 'scenes=3000' <<<"$output"
 }
 
 @test "blocks: of layers and of their heads, each has its own scenes alone" {
@@ -202,7 +197,7 @@ Y
     # the layer with all its heads and with one; head 0, of which there is one already, and head 2, with either
     # attention
     planned 5
-    expect "scenes: 3"
+    expect_plan 'scenes=3' "$WORK/c.yaml"
 }
 
 @test "what is wrong with blocks" {
@@ -262,8 +257,7 @@ Y
     run bash -c 'cd "$1" && ulimit -t 4 && exec "$2" plan c.yaml' - "$WORK" "$(realpath "$NYSBENCH")"
     expect_status 0
     read -r left gone <"$WORK/counts"
-    expect "rows: $left, of which"
-    expect "excluded: $gone rows"
+    expect_plan "rows=$left excluded=$gone" "$WORK/c.yaml"
     diff <(tail -n +2 "$WORK/counts") <(grep " by the rule at " <<<"$output")
 }
 
@@ -283,9 +277,7 @@ Y
     all=$((10 * 336 * 2 - 6 * 48))
     planned $all
     excludes() {
-        planned $((all - $1)) --set "exclude=$2"
-        expect "excluded: $1 rows"
-        expect "  $1 by a rule of --set exclude"
+        expect_plan "rows=$((all - $1)) excluded=$1" "$WORK/c.yaml" --set "exclude=$2"
     }
     excludes $((10 * 48 * 2)) "{strategy: uniform}"
     excludes $((10 * 48 * 8)) "{strategy: kmeans}"
@@ -326,11 +318,10 @@ blocks:
 Y
     # block 1: 8 less 2. Block 2: 8, less kmeans at 8 (2), less svd: uniform 8 (which block 1 has), uniform 16, kmeans
     # 16
-    planned 8
-    expect "excluded: 4 rows"
-    expect "  2 by the rule at $WORK/c.yaml:6"
-    expect "  0 by the rule at $WORK/c.yaml:7"
-    expect "  3 by the rule at $WORK/c.yaml:11"
+    expect_plan 'rows=8 excluded=4' "$WORK/c.yaml"
+    plan
+    diff <(printf '  %d by the rule at %s:%d\n' 2 "$WORK/c.yaml" 6 0 "$WORK/c.yaml" 7 3 "$WORK/c.yaml" 11) \
+        <(grep ' by the rule at ' <<<"$output")
     expect "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule removes no row"
     "$NYSBENCH" run "$WORK/c.yaml" -q --out "$WORK/r" --set plots=[] >"$WORK/log" 2>&1
     grep -q "nysbench: warning: $WORK/c.yaml:7:5: exclude: the rule removes no row" "$WORK/log"
@@ -485,8 +476,7 @@ Y
     [ "$(wc -l <"$WORK/a.txt")" -eq 88 ]
     cmp "$WORK/a.txt" "$WORK/b.txt"
     cmp "$WORK/a/resolved.yaml" "$WORK/b/resolved.yaml"
-    run "$NYSBENCH" plan "$WORK/a/resolved.yaml" --out "$WORK/a"
-    expect "rows: 88, of which 88 are done and 0 are to run"
+    expect_plan 'rows=88 done=88 to_run=0' "$WORK/a/resolved.yaml" --out "$WORK/a"
 }
 
 @test "an option of a rule keeps all of its digits" {
@@ -534,7 +524,6 @@ Y
     run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r" --set plots=[error,svd_vs_iterative]
     expect_status 0
     run "$NYSBENCH" table "$WORK/r" errors cores
-    expect "blank: not planned"
     # uniform has all m but 12; kmeans(restarts=4) has 12 alone, and no line under the iteration
     [ "$(grep -c '^    kmeans(restarts=4) *[(0-9.)]*[*]* *$' <<<"$output")" -eq 2 ]
     [[ "$output" != *" 0  "* ]]

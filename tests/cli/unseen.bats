@@ -4,23 +4,13 @@
 
 load helpers
 
-@test "rows unseen and rows kept are in CSV and JSON, and described" {
+@test "rows unseen and rows kept are in CSV and JSON" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=2 --set landmarks=4 --set strategies=uniform \
         --set metrics=error --set 'problems=["gaussian(n=60, d=8)"]' \
         --set 'cores=[iterative, fitted, "fitted(keep_rows=true)", exact_rows, "exact_rows(rows=60)", best]' \
         --set plots=[] -o "$WORK/r"
     "$NYSBENCH" export "$WORK/r" --format json >"$WORK/rows.json"
     py check_described "$WORK"
-    for column in error_unseen error_unseen_subspace error_unseen_core exact_s; do
-        described $column
-        expect_status 0
-    done
-    described exact_rows
-    expect "error_core is empty"
-    described fitted
-    expect "keep_rows"
-    described chosen
-    expect "keep_rows"
 }
 
 @test "sampled rows: kept ones are exact, those unseen are told where any were drawn" {
@@ -37,8 +27,6 @@ load helpers
         --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' \
         --set draws=shared --set 'factors=[nystromformer, cur]' --set plots=[] -o "$WORK/r"
     py check_row_sums "$WORK/r/rows.csv"
-    described rowsum_deviation
-    expect "with cur it says nothing about X"
 }
 
 @test "the table of cores has what keeps rows below 0, and exact attention under it" {
@@ -56,12 +44,12 @@ load helpers
 @test "the manual's tables of X come from runs of experiments 03 and 05" {
     "$NYSBENCH" run experiments/03-pinv.yaml -q --set trials=1 \
         --set 'problems=["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' --set plots=[] -o "$WORK/r"
-    run "$NYSBENCH" table "$WORK/r" above pairs equal_cost
-    expect_status 0
-    expect "over 48 choices of landmarks, 48 of them different"
-    expect "best svd of 14 (oracle)"
-    expect "exact_rows(of=iterative)"
-    expect "m = 32, over m = 64"
+    of_json '(row,) = [r for r in x if r["by"] == "all" and r["core"].startswith("exact_rows(of=iterative(")]
+assert row["choices"] == 48, row' "$NYSBENCH" table "$WORK/r" above
+    [ "$("$NYSBENCH" table "$WORK/r" above | grep -c 'over 48 choices of landmarks, 48 of them different$')" -eq 1 ]
+    of_json 'assert (32, 64) in {(r["landmarks"], r["over_landmarks"]) for r in x}, x' \
+        "$NYSBENCH" table "$WORK/r" equal_cost
+    [ "$("$NYSBENCH" table "$WORK/r" above pairs | grep -cE '^ +([0-9]+ +)?best svd of 14 \(oracle\) ')" -ge 2 ]
     "$NYSBENCH" run experiments/05-fitted-limits.yaml -q --set trials=2 --set 'problems=["gaussian(n=200, d=8)"]' \
         --set plots=[] -o "$WORK/s"
     "$NYSBENCH" table "$WORK/s" rows -f csv >"$WORK/out"
