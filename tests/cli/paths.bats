@@ -25,7 +25,7 @@ experiment() {
     cd "$WORK"
     run "$NYSBENCH" run "$config" -j 1 -o "$folder/results" --plugin "$folder/$ODD.so"
     expect_status 0
-    expect "rows: 16, 16 ok"
+    expect_rows "$folder/results" "16 ok"
     [ -s "$folder/results/plots/error_svd_rcond_1e-15.svg" ] && [ -s "$folder/results/plots/error_svd_rcond_1e-15.png" ]
     run "$NYSBENCH" run "$folder/results/resolved.yaml" -q -j 1 -o "$folder/again"
     expect_status 0
@@ -155,7 +155,7 @@ PY
     py check_words "$WORK"
     TMPDIR="$WORK/tmp $ODD" run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r"
     expect_status 0
-    expect "rows: 2, 2 ok"
+    expect_rows "$WORK/r" "2 ok"
     [ -z "$(find "$WORK" -name pwned)" ]
     [ -z "$(ls -A "$WORK/tmp $ODD")" ]
 }
@@ -267,14 +267,17 @@ Y
     expect "../there/exp/c.yaml:2:15: w.npy: cannot be opened: No such file or directory; looked for in"
     cd ../there/exp
     run "$program" plan c.yaml --set strategies=uniform --set baseline=uniform --set exclude=[]
+    expect_status 2
     expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/there/exp"
     [[ "$output" != *" and in "* ]]
     run "$program" plan c.yaml --set 'problems=heads(file=~/h.safetensors)'
+    expect_status 2
     expect "~/h.safetensors: cannot be opened: No such file or directory; only a shell expands '~':" \
         "write the folder out"
     printf 'problems: gaussian\nstrategies: uniform\ncores: svd\nplugins: [mine.so, ~/mine.so]\n' >p.yaml
     cd "$WORK/else"
     run "$program" plan ../there/exp/p.yaml
+    expect_status 2
     expect "mine.so: no such file; looked for in $WORK/else and in $WORK/there/exp"
     expect "~/mine.so: no such file; only a shell expands '~'"
 }

@@ -29,6 +29,12 @@ plots: []
 Y
 }
 
+# The states of the shards of $WORK/r, in their order, as status tells them: states 'done, running' COMMAND-BEFORE...
+states() {
+    of_json "found = ', '.join(s['state'] for s in x)
+assert found == '$1', found" "${@:2}" "$NYSBENCH" status "$WORK/r"
+}
+
 # Runs the tasks of array job $1 that are named, as Slurm would, with the current folder elsewhere.
 tasks() {
     local job=$1 script
@@ -44,9 +50,7 @@ merge_job() {
 @test "submit sends an array and a merge that waits for it, and says which" {
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 --minutes 20 -o "$WORK/r"
     expect_status 0
-    expect "shards: 3, of which 0 are finished, 0 running, and 3 are to be submitted"
-    expect "shards: job 101"
-    expect "merge: job 102"
+    [ "$(ls "$WORK/calls")" = $'101\n102' ]
     [ "$(cat "$WORK/calls/101")" = \
         "$(printf '%s\n' --parsable --job-name=shards-little --time=20 --output=shard-%a.log \
         "--chdir=$WORK/r/submissions/1" --array=1-3 "$WORK/r/submissions/1/shards.sh")" ]
@@ -60,7 +64,7 @@ merge_job() {
     tasks 101 1 2 3
     run merge_job 102
     expect_status 0
-    expect "rows: 48"
+    expect_rows "$WORK/r" "48 ok"
     timeless "$WORK/whole/rows.csv" >"$WORK/one.txt"
     timeless "$WORK/r/rows.csv" | cmp - "$WORK/one.txt"
 }
@@ -79,21 +83,17 @@ merge_job() {
 @test "unfinished shards are sent again, the others are not" {
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r" >/dev/null
     tasks 101 1 4
-    run "$NYSBENCH" status "$WORK/r"
-    expect_status 0
-    expect "shards: 4, 2 done, 2 not begun; rows: 48"
+    states "done, not begun, not begun, done"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
     expect_status 0
-    expect "shards: 4, of which 2 are finished, 0 running, and 2 are to be submitted"
     grep -qx -e --array=2-3 "$WORK/calls/103"
     grep -qx -e --dependency=afterany:103 "$WORK/calls/104"
     tasks 103 2 3
-    run "$NYSBENCH" status "$WORK/r"
-    expect_status 0
-    expect "shards: 4, 4 done; rows: 48, of which 48 are done, 0 of them failed"
+    states "done, done, done, done"
+    of_json 'assert [sum(s[name] for s in x) for name in ("rows", "done", "failed")] == [48, 48, 0], x' \
+        "$NYSBENCH" status "$WORK/r"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
     expect_status 0
-    expect "nothing to submit"
     [ "$(ls "$WORK/calls" | wc -l)" -eq 4 ]
     run merge_job 104
     expect_status 0
@@ -101,15 +101,11 @@ merge_job() {
 
 @test "a shard that a person runs is not sent either, and is finished work" {
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --shard 2/3 >/dev/null
-    run "$NYSBENCH" status "$WORK/r"
-    expect_status 0
-    expect "shards: 3, 1 done, 2 not begun"
+    states "not begun, done, not begun"
     mkdir -p "$WORK/r/shards/3-of-3"
     cp "$WORK/r/shards/2-of-3/results.sqlite" "$WORK/r/shards/3-of-3/"
-    run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" status "$WORK/r"
-    expect "shards: 3, 1 done, 1 running, 1 not begun"
-    run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
-    expect "of which 1 are finished, 1 running, and 1 are to be submitted"
+    states "not begun, done, running" flock "$WORK/r/shards/3-of-3"
+    flock "$WORK/r/shards/3-of-3" "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r" >/dev/null
     grep -qx -e --array=1 "$WORK/calls/101"
 }
 
@@ -163,7 +159,7 @@ merge_job() {
     tasks 101 1 2
     run merge_job 102
     expect_status 0
-    expect "rows: 48"
+    expect_rows 'a $(touch pwned) `run`' "48 ok"
     [ "$(ls)" = 'a $(touch pwned) `run`' ]
     run "$NYSBENCH" status 'a $(touch pwned) `run`'
     expect_status 0
@@ -201,12 +197,9 @@ merge_job() {
     chmod +x "$WORK/bin/sbatch"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 0
-    expect "shards: job 101"
-    expect "merge: job 102"
     grep -qx -e --dependency=afterany:101 "$WORK/calls/102"
     echo ';east' >"$WORK/cluster"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
-    expect "shards: job 103"
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
     grep -qx -e --dependency=afterany:103 "$WORK/calls/104"
 }
 
@@ -254,13 +247,10 @@ merge_job() {
 
 @test "status of a run without shards" {
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
-    run "$NYSBENCH" status "$WORK/r"
-    expect_status 0
-    expect "$WORK/r: done"
-    expect "rows: 48, 48 ok"
-    run flock "$WORK/r" "$NYSBENCH" status "$WORK/r"
-    expect_status 0
-    expect "running: a process is writing into it"
+    states "done"
+    of_json 'assert [(s["part"], s["rows"], s["done"], s["failed"]) for s in x] == [("run", 48, 48, 0)], x' \
+        "$NYSBENCH" status "$WORK/r"
+    states "running" flock "$WORK/r"
 }
 
 @test "a run that was ended before it had planned its rows is not done" {
@@ -268,14 +258,9 @@ merge_job() {
     run bash -c 'ulimit -f 150; "$1" run "$2" --set landmarks=4..20 --set trials=100 -q -o "$3"' \
         - "$NYSBENCH" "$WORK/e.yaml" "$WORK/r"
     expect_status 1
-    run "$NYSBENCH" status "$WORK/r"
-    expect_status 0
-    expect "$WORK/r: stopped: the command that began it continues it"
-    expect "rows: 0"
     [ "$("$NYSBENCH" status "$WORK/r" --format csv | tail -n 1)" = "run,not begun,0,0,0" ]
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
-    run "$NYSBENCH" status "$WORK/r"
-    expect "$WORK/r: done"
+    states "done"
 }
 
 @test "the job that merges loads the plug-ins of the config and starts its programs" {
@@ -287,6 +272,6 @@ merge_job() {
     tasks 101 1 2
     run merge_job 102
     expect_status 0
-    expect "rows: 4, 4 ok"
+    expect_rows r "4 ok"
     grep -q -- "--shards 2 --programs" "$WORK/r/submissions/1/merge.sh"
 }
