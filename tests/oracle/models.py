@@ -312,10 +312,12 @@ class TinyPasskey(TinyCausal):
 def check_passkey():
     """A key of which the changed model says two digits: the others are one off what it says."""
     effects = tiny_effects(TinyPasskey)
-    tokens = effects.inputs["s0"]
+    tokens, said = effects.inputs["s0"], []
     for place, off in zip(range(15, 20), (1, 0, 1, 0, 1)):
-        said = (recomputed(effects.model, tokens, [0, 2])[-1][place - 1] @ effects.model.table.T).argmax()
-        tokens[place] = (said + off) % 30
+        output = recomputed(effects.model, tokens, [0, 2])[-1]
+        said.append((output[place - 1] @ effects.model.table.T).argmax())
+        tokens[place] = (said[-1] + off) % 30
+    TAP.check(effects.model.answer(output).tolist() == said, "pass key: what is said in the place of each digit", said)
     effects.inputs = {"s0": tokens}
     found = effects.effect_of("s0", half_values, [0, 2])
     TAP.check(found["task_error"] == 0.6, "pass key: three of five digits are wrong", found)
