@@ -190,14 +190,10 @@ static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
                         .exact_x = sqlite3_column_int(s, EXACT_X),
                         .exact_y = sqlite3_column_int(s, EXACT_Y),
                         .disturbed = sqlite3_column_int(s, DISTURBED),
-                        .x = real_at(s, X),
-                        .y = real_at(s, Y),
-                        .noise_x = real_at(s, NOISE_X),
-                        .noise_y = real_at(s, NOISE_Y),
-                        .se_x = real_at(s, SE_X),
-                        .se_y = real_at(s, SE_Y)}};
-    double least = fmin(p->pair.x, p->pair.y);
-    NB_REQUIRE(m->ctx, m->terms->difference || isnan(p->pair.x) || isnan(p->pair.y) || least >= 0, NB_EINVAL,
+                        .x = {real_at(s, X), real_at(s, NOISE_X), real_at(s, SE_X)},
+                        .y = {real_at(s, Y), real_at(s, NOISE_Y), real_at(s, SE_Y)}}};
+    double x = p->pair.x.value, y = p->pair.y.value, least = fmin(x, y);
+    NB_REQUIRE(m->ctx, m->terms->difference || isnan(x) || isnan(y) || least >= 0, NB_EINVAL,
                "%s has values below 0, such as %.3g: these have no ratio, only a difference", m->out->metric->name,
                least);
     return NB_OK;

@@ -255,12 +255,8 @@ static nb_row_pair pair_of(const double *v)
                          .source = (int)v[SOURCE],
                          .head = (int)v[HEAD],
                          .trial = (int)v[TRIAL],
-                         .x = v[X],
-                         .y = v[Y],
-                         .noise_x = v[NOISE_X],
-                         .noise_y = v[NOISE_Y],
-                         .se_x = v[SE_X],
-                         .se_y = v[SE_Y],
+                         .x = {v[X], v[NOISE_X], v[SE_X]},
+                         .y = {v[Y], v[NOISE_Y], v[SE_Y]},
                          .shares = v[DRAWS] != 0};
 }
 
@@ -602,11 +598,9 @@ CALLED(power_of_e)
 /* Takes a, b, noise_a, noise_b. */
 static nb_pair_value compare(sqlite3_value **arguments)
 {
-    double v[DRAWS + 1] = {0};
-    for (int i = X; i <= NOISE_Y; i++) v[i] = number(arguments[i]);
-    v[SE_X] = v[SE_Y] = NAN;
-    const nb_row_pair p = pair_of(v);
-    return nb_pair_compare(&p, false);
+    const nb_noisy x = {number(arguments[X]), number(arguments[NOISE_X]), NAN};
+    const nb_noisy y = {number(arguments[Y]), number(arguments[NOISE_Y]), NAN};
+    return nb_noisy_compare(x, y, false);
 }
 
 CALLED(pair_noise)

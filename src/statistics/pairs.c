@@ -5,34 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-nb_pair_value nb_pair_compare(const nb_row_pair *p, bool difference)
-{
-    double x = p->x, y = p->y, noise_x = fmax(p->noise_x, 0), noise_y = fmax(p->noise_y, 0);
-    double se_x = fmax(p->se_x, 0), se_y = fmax(p->se_y, 0);
-    bool known = !isnan(p->noise_x) && !isnan(p->noise_y);
-    nb_pair_value v = {.noise = known && x <= noise_x && y <= noise_y,
-                       .tie = x == y || fabs(x - y) <= noise_x + noise_y,
-                       .ratio = NAN,
-                       .value = NAN};
-    if (isnan(x) || isnan(y) || (!difference && (x < 0 || y < 0))) return v;
-    if (difference) {
-        v.value = v.tie ? 0 : x - y;
-        v.variance = se_x * se_x + se_y * se_y;
-    } else {
-        v.ratio = v.tie ? 1 : fmax(x, noise_x) / fmax(y, noise_y);
-        v.value = log(v.ratio);
-        if (x > 0 && y > 0) v.variance = (se_x / x) * (se_x / x) + (se_y / y) * (se_y / y);
-    }
-    return v;
-}
-
 static int compare_pairs(const void *p, const void *q)
 {
     const nb_row_pair *a = p, *b = q;
     const int keys[][2] = {{a->source, b->source}, {a->head, b->head}, {a->same, b->same}, {a->trial, b->trial}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
-    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->y > b->y) - (a->y < b->y);
+    bool same = a->x.value == b->x.value;
+    double u = same ? a->y.value : a->x.value, v = same ? b->y.value : b->x.value;
+    return (u > v) - (u < v);
 }
 
 static bool counts(const nb_row_pair *p, const nb_pair_value *v)
@@ -42,7 +23,7 @@ static bool counts(const nb_row_pair *p, const nb_pair_value *v)
 
 static void count(nb_pair_counts *c, const nb_row_pair *p, const nb_pair_value *v)
 {
-    bool x = !isnan(p->x), y = !isnan(p->y);
+    bool x = !isnan(p->x.value), y = !isnan(p->y.value);
     c->pairs += counts(p, v);
     c->ties += counts(p, v) && v->tie;
     c->noise += x && y && v->noise;
@@ -64,7 +45,7 @@ static double worst(int n, const nb_row_pair *pairs, const nb_pair_terms *terms)
 {
     double most = NAN;
     for (int i = 0; i < n; i++) {
-        const nb_pair_value v = nb_pair_compare(&pairs[i], terms->difference);
+        const nb_pair_value v = nb_noisy_compare(pairs[i].x, pairs[i].y, terms->difference);
         if (counts(&pairs[i], &v) && isfinite(v.value)) most = fmax(most, fabs(v.value));
     }
     return terms->more ? -most : most;
@@ -85,13 +66,13 @@ static void add_unit(int n, const nb_row_pair *pairs, int strata, bool differenc
     nb_unit_value unit = {.stratum = pairs->stratum, .source = pairs->source};
     int used = 0;
     for (const nb_row_pair *p = pairs; p < pairs + n; p++) {
-        const nb_pair_value v = nb_pair_compare(p, difference);
-        bool both = counts(p, &v), one = isnan(p->x) != isnan(p->y);
+        const nb_pair_value v = nb_noisy_compare(p->x, p->y, difference);
+        bool both = counts(p, &v), one = isnan(p->x.value) != isnan(p->y.value);
         count(&out->counts[p->stratum], p, &v);
         count(&out->counts[strata], p, &v);
         if (both) add_crossed(p, v.value, strata, out);
         if (!both && (!one || isnan(most))) continue;
-        unit.value += both ? v.value : isnan(p->x) ? most : -most;
+        unit.value += both ? v.value : isnan(p->x.value) ? most : -most;
         unit.variance += v.variance;
         used++;
     }

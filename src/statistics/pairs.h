@@ -6,14 +6,13 @@
 #define NB_PAIRS_H
 
 #include "statistics/crossed.h"
+#include "statistics/noise.h"
 #include "statistics/sources.h"
 
 typedef struct {
     int stratum, source, head, trial;
     int same;                  /* of a head: which rows agree, but for the trial */
-    double x, y;               /* results of a and b; NaN: there is none */
-    double noise_x, noise_y;   /* their rounding noise; NaN: not known */
-    double se_x, se_y;         /* their standard errors; NaN: they have none */
+    nb_noisy x, y;             /* results of a and b */
     bool skipped_x, skipped_y; /* no result, refused by what it needs */
     bool untimed_x, untimed_y; /* no result, since its row was not timed */
     bool exact_x, exact_y;     /* a result that is exact but for rounding */
@@ -55,17 +54,6 @@ typedef struct {
     nb_crossed_value *crossed; /* the pairs by source and trial, which that follows from */
     int *crossed_heads;        /* their heads */
 } nb_paired;
-
-typedef struct {
-    bool noise;             /* both are no more than their rounding noise: it says nothing */
-    bool tie;               /* they differ by no more than that */
-    double ratio;           /* x over y, 1 of a tie; NaN: there is none, or a difference is asked for */
-    double value, variance; /* x against y, and the variance by their standard errors; NaN: one is none, or below 0 */
-} nb_pair_value;
-
-/* Compares the results of a pair: two that differ by no more than rounding are the same, and none counts as less than
- * its rounding. */
-nb_pair_value nb_pair_compare(const nb_row_pair *pair, bool difference);
 
 /* Makes the units of pairs; sorts them. */
 nb_status nb_pairs_unite(int count, nb_row_pair *pairs, int strata, const nb_pair_terms *terms, nb_paired *paired,

@@ -54,8 +54,7 @@ evidence AS ( -- there, and over all (-1)
 drawn_in AS ( -- the trials of a source
     SELECT DISTINCT setting AS setting_id, a AS a_id, b AS b_id, stratum_id, trial, source_id
     FROM pair JOIN apart ON apart.a_id = a AND apart.b_id = b
-    WHERE question = 'strategy' AND draws AND x IS NOT NULL AND y IS NOT NULL
-        AND NOT coalesce(x <= noise_x AND y <= noise_y, 0)),
+    WHERE question = 'strategy' AND draws AND x IS NOT NULL AND y IS NOT NULL AND NOT noise),
 shared AS (
     SELECT setting_id, a_id, b_id, CASE WHEN each THEN stratum_id ELSE -1 END AS of_stratum, trial, count(*) AS drawn
     FROM drawn_in JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY setting_id, a_id, b_id, of_stratum, trial),

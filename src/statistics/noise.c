@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* noise.c - see noise.h */
+#include "statistics/noise.h"
+
+#include <math.h>
+
+nb_pair_value nb_noisy_compare(nb_noisy a, nb_noisy b, bool difference)
+{
+    double x = a.value, y = b.value, noise_x = fmax(a.noise, 0), noise_y = fmax(b.noise, 0);
+    double se_x = fmax(a.se, 0), se_y = fmax(b.se, 0);
+    bool known = !isnan(a.noise) && !isnan(b.noise);
+    nb_pair_value v = {.noise = known && x <= noise_x && y <= noise_y,
+                       .tie = x == y || fabs(x - y) <= noise_x + noise_y,
+                       .ratio = NAN,
+                       .value = NAN};
+    if (isnan(x) || isnan(y) || (!difference && (x < 0 || y < 0))) return v;
+    if (difference) {
+        v.value = v.tie ? 0 : x - y;
+        v.variance = se_x * se_x + se_y * se_y;
+    } else {
+        v.ratio = v.tie ? 1 : fmax(x, noise_x) / fmax(y, noise_y);
+        v.value = log(v.ratio);
+        if (x > 0 && y > 0) v.variance = (se_x / x) * (se_x / x) + (se_y / y) * (se_y / y);
+    }
+    return v;
+}
