@@ -33,9 +33,9 @@ with() {
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/villains.so" --fresh -o "$WORK/r" "${@:2}"
 }
 
-# expect_rows STATUS REASON COUNT: that many rows of the last run have the status and a reason that contains
+# expect_ends STATUS REASON COUNT: that many rows of the last run have the status and a reason that contains
 # that, all rows of the run without villains are there, the same but for times, and nobody is left.
-expect_rows() {
+expect_ends() {
     py check_rows "$BATS_FILE_TMPDIR/good/rows.csv" "$WORK/r/rows.csv" "$@"
     nobody_left
 }
@@ -54,16 +54,16 @@ nobody_left() {
     expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16," \
         "factors=nystromformer, core=svd'"
     expect "rows: 32, 24 ok, 4 skipped, 4 crashed"
-    expect_rows crashed "the strategy's pick was $segfault" 4 || expect_rows crashed "the strategy's pick $segfault" 4
+    expect_ends crashed "the strategy's pick was $segfault" 4 || expect_ends crashed "the strategy's pick $segfault" 4
     with "aborts(from=3)" -j 1
     expect_status 1
-    expect_rows crashed "the strategy's pick was killed by signal 6 (Aborted)" 4
+    expect_ends crashed "the strategy's pick was killed by signal 6 (Aborted)" 4
     with leave -j 2
     expect_status 1
-    expect_rows crashed "the strategy's pick ended the process, with exit status" 8
+    expect_ends crashed "the strategy's pick ended the process, with exit status" 8
     with orphans -j 2
     expect_status 1
-    expect_rows crashed "killed by signal 6" 8
+    expect_ends crashed "killed by signal 6" 8
     run pgrep -f '^sleep 41[.]3$'
     [ "$status" -eq 1 ]
 }
@@ -71,21 +71,21 @@ nobody_left() {
 @test "a call that looks as if it was killed from outside is tried once more" {
     with killed -j 2
     expect_status 1
-    expect_rows crashed "the strategy's pick was killed by signal 9 (Killed)" 8
+    expect_ends crashed "the strategy's pick was killed by signal 9 (Killed)" 8
 }
 
 @test "what kills or spoils its own process harms nobody, and it has picked" {
     for villain in spoil $(sanitized || echo hoard); do # a sanitized one has no limit of memory
         with "$villain(from=3)" --memory 400M -j 2
         expect_status 0
-        expect_rows ok "" 0
+        expect_ends ok "" 0
     done
 }
 
 @test "a call shares no memory that it can write with its worker, with other workers or with their parent" {
     with "scribble(from=3)" -j 3
     expect_status 0
-    expect_rows ok "" 0
+    expect_ends ok "" 0
 }
 
 @test "whatever a component from outside changes, no other row changes: 51 acts" {
@@ -120,7 +120,7 @@ nobody_left() {
     expect_status 1
     expect " --timeout 1.5 --only '"
     expect "rows: 40, 28 ok, 4 skipped, 8 timeout"
-    expect_rows timeout "the strategy's pick was not done after 1.5 s" 8
+    expect_ends timeout "the strategy's pick was not done after 1.5 s" 8
     [ "$(grep -c "hang(.*the strategy's pick was not done after 1.5 s," "$WORK/r/rows.csv")" -eq 4 ]
     [ "$(grep -c "deaf(.*the strategy's pick was not done after 1.5 s, and did not end at SIGTERM" \
         "$WORK/r/rows.csv")" -eq 4 ]
@@ -134,17 +134,17 @@ nobody_left() {
 @test "the channel of a pick closed, or filled with noise" {
     with "closes(from=3)" -j 2
     expect_status 1
-    expect_rows crashed "the strategy's pick closed the channel between its process and the worker" 4
+    expect_ends crashed "the strategy's pick closed the channel between its process and the worker" 4
     with "babble(from=3)" -j 2
     expect_status 1
-    expect_rows crashed "the strategy's pick wrote something else into the channel between its process and the worker" 4
+    expect_ends crashed "the strategy's pick wrote something else into the channel between its process and the worker" 4
 }
 
 @test "memory: allocating without end fails" {
     if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
     with allocate --memory 200M -j 2
     expect_status 1
-    expect_rows failed "out of memory: " 8
+    expect_ends failed "out of memory: " 8
 }
 
 @test "nonsense: repeated tokens, NaN in the points" {
@@ -152,10 +152,10 @@ nobody_left() {
     expect_status 1
     of_csv "$WORK/r/rows.csv" 'assert {row["reason"] for row in rows if row["status"] == "failed"} == {
         f"landmarks 0 and {i} are both token 0" for i in (2, 15)}'
-    expect_rows failed "landmarks 0 and " 8
+    expect_ends failed "landmarks 0 and " 8
     with nan_points -j 2
     expect_status 1
-    expect_rows failed "NaN or Inf in the landmark points" 8
+    expect_ends failed "NaN or Inf in the landmark points" 8
 }
 
 @test "an error without a message: the reason names the component" {
@@ -222,7 +222,7 @@ nobody_left() {
     experiment "uniform, kmeans, farthest_point" "svd, core_crash, iterative" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
     expect_status 1
-    expect_rows crashed "the core was killed by signal 6 (Aborted)" 5
+    expect_ends crashed "the core was killed by signal 6 (Aborted)" 5
     experiment "aborts, uniform, leave, kmeans, spoil, farthest_point, babble" \
         "svd, core_crash, iterative" >"$WORK/c.yaml"
     sed -i -e 's/trials: 1/trials: 2/; s/, cur//' \
@@ -241,7 +241,7 @@ nobody_left() {
     mkdir "$WORK/tmp"
     TMPDIR=$WORK/tmp with "'command(run=\"sh -c \\\"sleep 42.7 & exec sleep 42.7\\\"\")'" --timeout 1.5 -j 1
     expect_status 1
-    expect_rows timeout "the strategy's pick was not done after 1.5 s" 8
+    expect_ends timeout "the strategy's pick was not done after 1.5 s" 8
     run pgrep -f '^sleep 42[.]7$'
     [ "$status" -eq 1 ]
     [ -z "$(ls -A "$WORK/tmp")" ]
