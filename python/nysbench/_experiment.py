@@ -286,7 +286,8 @@ class Functions:
             path.write_bytes(cloudpickle.dumps(found if found.kind == "attention" else found.function))
         except ImportError:
             if self.isolate:
-                raise ImportError(f"{found.__name__}: isolate=True needs it: pip install cloudpickle") from None
+                raise ImportError(f"{found.__name__}: isolate=True needs cloudpickle: "
+                                  "pip install cloudpickle") from None
         except Exception as error:  # whatever its closure raises
             if self.isolate:
                 raise TypeError(f"{found.__name__}: cannot be copied into another process: {error}") from None
