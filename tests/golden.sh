@@ -57,7 +57,7 @@ tell() {
     } | sed -E "/^nysbench: ([0-9]+ %, |[0-9]+ scenes? to run)/d; s|$program|nysbench|g; s|$work|/WORK|g" |
         sed -E 's/[0-9]+(\.[0-9]+)?(e-?[0-9]+)? (calls|s|ms|min|minutes|h|kB|MB|MiB|GiB)\b/# \3/g' |
         sed -E 's/-?[0-9]+(\.[0-9]+(e-?[0-9]+)?|e-[0-9]+)/#/g' |
-        sed -E 's/# (s|ms|min)( to # (s|ms|min))?\b/# s/g; s/([^ ]) +/\1 /g; s/ +$//' >>"$folder/told/$1.txt"
+        sed -E 's/# (s|ms|min|h)( (to )?# (s|ms|min|h))*\b/# s/g; s/([^ ]) +/\1 /g; s/ +$//' >>"$folder/told/$1.txt"
 }
 
 # quiet ARGUMENT...: a run of which the rows are all that is wanted.
