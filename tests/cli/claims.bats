@@ -84,22 +84,19 @@ Y
     grep -qzE "order .*problem $problem: $pair: ratio" <<<"$output"
     run "$NYSBENCH" claims "$WORK/r"
     expect_status 0
-    for part in "best of 4 < kmeans(restarts=2)" "kmeans(restarts=2) < uniform"; do
-        expect "  problem no clusters at all: $part: "
-    done
-    expect "  no clusters at all: 0."
-    expect "  clusters(n=48, d=8): 0."
-    run "$NYSBENCH" plan "$WORK/c.yaml"
-    expect "sources: 8 of no clusters at all, 8 of clusters(n=48, d=8)"
-    run "$NYSBENCH" compare "$WORK/r" --by-model
-    expect " no clusters at all "
+    of_json 'parts = {part["part"] for claim in x for part in claim["parts"]}
+assert {"problem no clusters at all: best of 4 < kmeans(restarts=2)",
+        "problem no clusters at all: kmeans(restarts=2) < uniform"} <= parts, parts
+models = {(m["model"], m["sources"]) for claim in x for m in claim["models"]}
+assert {("no clusters at all", 8), ("clusters(n=48, d=8)", 8)} <= models, models' "$NYSBENCH" claims "$WORK/r"
+    of_json 'assert "no clusters at all" in {r["model"] for r in x}, x' "$NYSBENCH" compare "$WORK/r"
 }
 
 @test "claims of every form, true and false by construction, and a rerun that computes nothing" {
     all_forms
     run "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/r"
     expect_status 0
-    expect "manifest.json, claims.csv"
+    [ -s "$WORK/r/claims.csv" ]
     [ "$(json "$WORK/r" '[(x["id"], x["why"]) for x in c if x["verdict"] in ("void", "untested")]')" = \
         "[('few', '5 sources, fewer than 6'), ('other', 'nothing is trained here')]" ]
     [ "$(json "$WORK/r" '" ".join(x["id"] for x in c if x["verdict"] == "refuted")')" = "thrice down" ]
@@ -176,7 +173,6 @@ Y
     expect_status 0
     run "$NYSBENCH" claims "$WORK/r" "$WORK/r2" --format markdown # golden.bats has the words
     expect_status 0
-    expect "* b: c"
     [ "$(grep -c '^|' <<<"$output")" -eq 17 ]
     [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "|||||||" ]
     [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = \
@@ -210,7 +206,6 @@ assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]'
     [ ! -e results/c/claims.csv ]
     run "$NYSBENCH" claims results/c --strict
     expect_status 0
-    expect "results/c: its experiment makes no claims"
     [ "$("$NYSBENCH" claims results/c -f json 2>/dev/null)" = "[]" ]
 }
 
@@ -231,7 +226,6 @@ assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]'
     for i in 1 2; do
         run "$NYSBENCH" run "$WORK/c.yaml" --set 'problems=gaussian(n=[48, 50], d=8)' --shard "$i/2" -o "$WORK/r"
         expect_status 0
-        [[ "$output" != *"Claims:"* ]]
         [ ! -e "$WORK/r/shards/$i-of-2/claims.csv" ]
     done
     run "$NYSBENCH" merge "$WORK/r"
@@ -329,7 +323,9 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     run "$NYSBENCH" claims "$WORK/r" --strict --plugin "$WORK/norms.so"
     expect_status 0
-    expect "side queries: 1 < 2: reproduced"
+    of_json 'parts = {(part["part"], part["verdict"]) for claim in x for part in claim["parts"]}
+assert ("side queries: 1 < 2", "reproduced") in parts, parts' \
+        "$NYSBENCH" claims "$WORK/r" --plugin "$WORK/norms.so"
     sed -i -e 's/exponent: \[1, 2, 4\], metric/exponents: [1, 2, 4], metric/' \
         -e 's/over: exponent/over: side/; s/norm_mean/norm/' "$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml"

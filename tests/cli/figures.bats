@@ -211,7 +211,6 @@ END
     undrawn
     run "$NYSBENCH" plot "$WORK/r" ratio --by core
     expect_status 0
-    expect "ratio_by_core: 1 figure in"
     expect "note: plot ratio_by_core: fitted(rows=12) is left out with uniform and uniform(strided=true):" \
         "it or iterative(steps=6), but not both"
     "$NYSBENCH" compare "$WORK/r" --by core --resamples 0 --format json >"$WORK/json"

@@ -82,7 +82,7 @@ EOF
     served '[3, 5]'
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
     expect_status 1
-    expect "rows: 30, 2 ok, 28 failed"
+    expect_rows r "2 ok, 28 failed"
     expect "the next run leaves these rows alone, unless it has --retry failed"
     expect_reasons
     none_runs
@@ -109,7 +109,7 @@ EOF
     served 3
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
     expect_status 1
-    expect "rows: 13, 1 ok, 12 failed"
+    expect_rows r "1 ok, 12 failed"
     expect_reasons
     none_runs
     empty tmp
@@ -179,7 +179,7 @@ EOF
         for jobs in 1 2; do
             run "$NYSBENCH" run c.yaml -q -j $jobs --fresh -o $how-$jobs
             expect_status 0
-            expect "rows: 16, 16 ok"
+            expect_rows $how-$jobs "16 ok"
         done
         diff <(timeless $how-1/rows.csv) <(timeless $how-2/rows.csv)
         case $how in # one for each run, and one for each worker or for each row
@@ -233,7 +233,7 @@ EOF
     served 3
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r
     expect_status 1
-    expect "rows: 3, 1 ok, 2 failed"
+    expect_rows r "1 ok, 2 failed"
     expect_reasons
     grep -qE 'b[|]c[|]a word|a word[|]b[|]c' r/rows.csv # standard output may be buffered
     rm starts
@@ -262,7 +262,7 @@ $(printf "  - 'command(run=\"./picker %s\", deterministic=true)'\n" two points)
 EOF
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r --fresh
     expect_status 0
-    expect "rows: 231, 231 ok"
+    expect_rows r "231 ok"
     [ "$(wc -l <starts)" -eq 2 ]
     py check_picks
     none_runs
@@ -332,14 +332,11 @@ plots: []
 EOF
     "$NYSBENCH" run c.yaml -q -o r >/dev/null
     [ "$(grep -c 'serve=' r/rows.csv)" -eq 1 ]
-    run "$NYSBENCH" plan c.yaml -o r
-    expect "of which 2 are done and 0 are to run"
+    expect_plan 'rows=2 done=2 to_run=0' c.yaml -o r
     echo 1 >mine.txt
-    run "$NYSBENCH" plan c.yaml -o r
-    expect "of which 1 are done and 1 are to run"
+    expect_plan 'rows=2 done=1 to_run=1' c.yaml -o r
     echo 2 >other.txt
-    run "$NYSBENCH" plan c.yaml -o r
-    expect "of which 0 are done and 2 are to run"
+    expect_plan 'rows=2 done=0 to_run=2' c.yaml -o r
 }
 
 @test "serve: programs end with the run that started them, whoever is killed" {
@@ -368,7 +365,7 @@ EOF
     echo "./picker leaves|60|" >cases
     served '[3, 4]'
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r --fresh
-    expect "rows: 4, 4 ok"
+    expect_rows r "4 ok"
     none_runs
     empty tmp
 }
@@ -418,7 +415,7 @@ def drawn(points, queries, keys, m, rng):
 PY
     run "$NYSBENCH" check "command(run=\"$SERVE mine.py drawn\", serve=true)" --timeout 600
     expect_status 0
-    expect "0 of 5 checks failed"
+    [ "$(grep -c '^PASS' <<<"$output")" -ge 5 ]
 }
 
 @test "serve: check tells a program that picks the same for every seed" {
