@@ -74,11 +74,14 @@ def check_entry(entry, method, track):
 
 
 def check_blocks(entry, result, name):
-    """Damage, time and a dash where one was not measured; times on a busy machine are marked."""
-    damage = [one["value"] for one in result.get("damage", {"tracks": []})["tracks"] if one["track"] == name]
+    """Damage, time and a dash where one was not measured or has no size; times on a busy machine are marked."""
+    damage = [one for one in result.get("damage", {"tracks": []})["tracks"] if one["track"] == name]
     timed = [one for one in result.get("timed", {"tracks": []})["tracks"] if one["track"] == name]
-    wanted = [f"{damage[0]:.2f}" if damage and damage[0] is not None else "-",
-              f"{timed[0]['ratio']:.2f}" + "*" * timed[0]["disturbed"] if timed else "-"]
+
+    def shown(found, value):
+        return f"{found[0][value]:.2f}" + "*" * found[0].get("disturbed", 0) if found and found[0][value] else "-"
+
+    wanted = [shown(damage, "value"), shown(timed, "ratio")]
     assert entry["cells"][9:] == wanted, (entry, wanted)
 
 
