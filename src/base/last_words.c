@@ -54,7 +54,7 @@ static size_t end_long(char *text, size_t line, size_t length)
 {
     size_t at = length - 3;
     while (at > line && (text[at] & 0xC0) == 0x80) at--;
-    memcpy(&text[at], "...", 3);
+    memset(&text[at], '.', 3);
     return at + 3;
 }
 

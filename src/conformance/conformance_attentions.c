@@ -201,7 +201,7 @@ static nb_status change_from(int cut, nb_head *head, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Refuses outputs that differ before token `cut`, by more than `tolerance` or, if that is 0, in any bit. */
+/* Refuses outputs that differ before token `cut`, by more than `tolerance` or, if that is 0, at all. */
 static nb_status same_before(int cut, const nb_layer_shape *s, double tolerance, const nb_scalar *one,
                              const nb_scalar *two, nb_ctx *ctx)
 {
@@ -209,8 +209,7 @@ static nb_status same_before(int cut, const nb_layer_shape *s, double tolerance,
         for (int i = 0; i < cut * s->dv; i++) {
             size_t at = (size_t)h * (size_t)s->n * (size_t)s->dv + (size_t)i;
             double a = (double)one[at], b = (double)two[at];
-            bool same = tolerance > 0 ? fabs(a - b) <= tolerance * fmax(1, fabs(a))
-                                      : memcmp(&one[at], &two[at], sizeof *one) == 0;
+            bool same = tolerance > 0 ? fabs(a - b) <= tolerance * fmax(1, fabs(a)) : a == b;
             NB_REQUIRE(ctx, same, NB_EBUG,
                        "it looks ahead under a causal mask: other tokens from number %d on change the output of token "
                        "%d in head %d from %.6g to %.6g",
@@ -219,7 +218,7 @@ static nb_status same_before(int cut, const nb_layer_shape *s, double tolerance,
     return NB_OK;
 }
 
-/* Other tokens from `cut` on change no bit of earlier outputs. */
+/* Other tokens from `cut` on change no earlier output. */
 static nb_status check_cut(nb_trial_run *run, int cut, const nb_layer *layer, const nb_scalar *out, nb_ctx *ctx)
 {
     nb_head changed[2];

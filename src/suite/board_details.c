@@ -145,8 +145,9 @@ static nb_status add_damage(nb_page *page, const nb_board_entry *e, int track, n
 {
     const nb_suite *s = e->result->suite;
     const nb_suite_damaged *d = s->tracks[track].damaged;
-    const char *model = d ? s->models[d->model].name : NULL, *sources = "";
-    if (!e->result->damage) return NB_OK;
+    const char *sources = "";
+    if (!d || !e->result->damage) return NB_OK;
+    const char *model = s->models[d->model].name;
     const nb_suite_damage *own = &e->result->damage[track];
     if (own->refused)
         nb_page_paragraph(page, "Damage to %s at 1/%d: none is known, since: %s.", model, nb_suite_parts[d->share],
