@@ -11,7 +11,7 @@ typedef struct {
     const char *why[NB_PAIRING_COUNT]; /* why a strategy in another process refuses a pairing; NULL: it does not */
 } nb_refused;
 
-/* What a check says beside its status. */
+/* Holds what a check says beside its status. */
 typedef struct {
     long calls;     /* so far */
     char place[40]; /* the points of its own that it fails on, in words; "": it fails on the head */

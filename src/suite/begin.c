@@ -61,7 +61,7 @@ static nb_status settle_track(nb_suite_result *r, int track, double limit_s, nb_
     return NB_OK;
 }
 
-/* Of a method that is timed alone, its outputs are checked as those of any other. */
+/* Checks the outputs of a method that is timed alone, as those of any other. */
 static nb_status trust_track(nb_suite_result *r, int track, double limit_s, nb_ctx *ctx)
 {
     nb_suite_setting setting[NB_SUITE_SHARES] = {{.text = NULL}};

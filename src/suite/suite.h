@@ -132,7 +132,7 @@ typedef struct {
     const char *refused;    /* why there is none: `error` is that of the mean of V; NULL: there is */
 } nb_suite_outcome;
 
-/* What a method does to the model of a track. */
+/* Holds what a method does to the model of a track. */
 typedef struct {
     const char *attention; /* that replaces the model's own, with all options; NULL: there is none */
     const char *refused;   /* why there are no values; NULL: there are */
