@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/cli/board.bats asks in Python: for_board.py FUNCTION ARGUMENT..."""
 import html.parser
+import json
+import re
 import sys
 
 import suite_results
 from suite_results import read, write
 
 TRACKS = ("encoders", "decoders")
-
-
-def rename(path, out, name):
-    result = read(path)
-    result["method"].update(text=name, label=name)
-    write(out, result)
 
 
 def of_version(path, out, version):
@@ -109,6 +105,17 @@ def check_board(path, *files):
         for entry, (_, result) in zip(board.of(name), there):
             check_entry(entry, result["method"], result["tracks"][at])
             check_blocks(entry, result, name)
+
+
+def check_all_there(components, manual, *files):
+    """Each of the components in a list is in a result's method, or in the manual's table of exceptions."""
+    with open(manual, encoding="utf-8") as file:
+        table = file.read().split("| not on it |")[1].split("\n\n")[0]
+    excepted = {name for row in table.splitlines()[2:] for name in re.findall("`([a-z_]+)`", row.split("|")[1])}
+    there = {word for file in files for word in re.findall("[a-z_0-9]+", read(file)["method"]["spec"])}
+    with open(components, encoding="utf-8") as file:
+        names = {one["name"] for one in json.load(file) if one["kind"] in ("attention", "strategy")}
+    assert names - there == excepted, (sorted(names - there - excepted), sorted(excepted - (names - there)))
 
 
 def check_warnings(path, *wanted):
