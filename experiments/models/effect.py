@@ -13,13 +13,16 @@ from functools import cached_property
 import numpy as np
 
 import packages
+from antiberty import AntiBERTy
 from layers import exact_attention
 from minilm import MiniLM
+from rxnmapper import RXNMapper
 from smollm2 import SmolLM2, SmolLM2Passkey
 from vit import ViT
 from whisper import Whisper, WhisperWords
 
-MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2}
+MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2,
+          "antiberty": AntiBERTy, "rxnmapper": RXNMapper}
 LONG = {"minilm-512": (MiniLM, 512),
         "vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282),
         **{f"smollm2-{n}": (SmolLM2, n) for n in (1024, 2048, 4096, 8192)}}

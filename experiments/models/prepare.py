@@ -17,7 +17,9 @@ import packages
 
 sys.path.append(os.path.join(packages.ROOT, "packages"))
 
+import antiberty
 import read
+import rxnmapper
 import weights
 from layers import exact_attention
 from effect import LONG
@@ -59,6 +61,19 @@ def whole(row, tokens):
 def minilm_inputs(n, kinds):
     tokenizer = read.bert_tokenizer()
     return {row["source"]: whole(row, read.bert_tokens(tokenizer, text_of(row), n)) for row in manifest(*kinds)}
+
+
+def antibody_inputs(n, kinds):
+    vocabulary = packages.path(*antiberty.FOLDER, "vocab.txt")
+    return {row["source"]: whole(row, read.tokens_between(vocabulary, read.antibody(path, row["start"]), n))
+            for row in manifest(*kinds) for path in read.files(row["file"])}
+
+
+def reaction_inputs(n, kinds):
+    vocabulary = packages.path(*rxnmapper.FOLDER, "vocab.txt")
+    return {row["source"]: whole(row, read.tokens_between(vocabulary, read.smiles_tokens(
+                read.hydrolysis(path, row["start"])), n))
+            for row in manifest(*kinds) for path in read.files(row["file"])}
 
 
 def smol_tokenizer():
@@ -142,6 +157,8 @@ def main():
         save("vit" + part, vit_inputs(257, images))
         save("whisper" + part, whisper_inputs(of(["audio"])))
         save("whisper-words" + part, whisper_inputs(of(["speech"])))
+        save("antiberty" + part, antibody_inputs(128, of(["antibody"])))
+        save("rxnmapper" + part, reaction_inputs(112, of(["reaction"])))
         save("smollm2-passkey" + part, passkey_inputs(1024, of(["text"])))
         longer = {MiniLM: (minilm_inputs, of(["text"])), ViT: (vit_inputs, images if part else of(["photograph"])),
                   SmolLM2: (smollm2_inputs, of(["text", "code", "book"]))}

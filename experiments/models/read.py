@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files as what the models take: token numbers, images, spectrograms. Needs the packages that fetch.sh brings."""
+import csv
 import glob
 import gzip
 import html
@@ -9,6 +10,11 @@ import re
 import numpy as np
 
 import packages
+
+BASES = "TCAG"  # the genetic code has its amino acids, * for none, in this order of the three bases of a codon
+AMINO_ACIDS = "FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG"
+# The tokens of a molecule's SMILES: atoms, bonds, branches, rings (Schwaller et al., ACS Central Science 2019).
+SMILES = r"\[[^\]]+\]|Br?|Cl?|[NOSPFIbcnops().=#+\\/:~@?*$-]|>>?|%[0-9]{2}|[0-9]"
 
 RATE, SECONDS, WINDOW, HOP, BANDS = 16000, 30, 400, 160, 80  # of whisper's spectrogram
 
@@ -55,6 +61,47 @@ def from_start(text, start, source):
     if place < 0:
         raise InputError(f"{source}: its text has no '{start}'")
     return text[place:]
+
+
+def antibody(path, number):
+    """The amino acids of a sequence's variable region, from a table of rearranged genes as the AIRR community has it."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            if row["sequence_id"] == number:
+                genes = row["sequence"][int(row["v_sequence_start"]) - 1:int(row["j_sequence_end"])]
+                return "".join(amino_acid(genes[at:at + 3]) for at in range(0, len(genes) - 2, 3))
+    raise InputError(f"{path} has no sequence {number}")
+
+
+def amino_acid(codon):
+    if set(codon) - set(BASES):
+        raise InputError(f"codon {codon}: expected three of {BASES}")
+    first, second, third = (BASES.index(base) for base in codon)
+    return AMINO_ACIDS[16 * first + 4 * second + third]
+
+
+def hydrolysis(path, name):
+    """The reaction, in SMILES, in which lye makes an acid of a methyl or ethyl ester, a molecule of a table."""
+    with open(path, newline="", encoding="utf-8") as file:
+        molecules = {row[1]: row[0] for row in csv.reader(file)}
+    if name not in molecules:
+        raise InputError(f"{path} has no molecule {name}")
+    acid, esters = re.subn(r"(C\(=O\)O)CC?(?=\)|$)", r"\1", molecules[name], count=1)
+    if esters == 0:
+        raise InputError(f"{path}: {name} is no methyl or ethyl ester: {molecules[name]}")
+    return f"{molecules[name]}.CO.O.[OH-].[Na+]>>{acid}"
+
+
+def smiles_tokens(text):
+    return re.findall(SMILES, text)
+
+
+def tokens_between(vocabulary, tokens, n):
+    """[CLS], the first n - 2 tokens, [SEP], by their lines in a vocabulary; None if there are fewer."""
+    with open(vocabulary, encoding="utf-8") as file:
+        numbers = {line.rstrip("\n"): number for number, line in enumerate(file)}
+    tokens = ["[CLS]", *tokens[:n - 2], "[SEP]"]
+    return np.array([numbers[token] for token in tokens], np.int32) if len(tokens) == n else None
 
 
 def smaller_side(path):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Weights as the packages have them, as NumPy arrays: safetensors, ONNX, CTranslate2 and GGUF, by name."""
+"""Weights as the packages have them, as NumPy arrays: safetensors, PyTorch's, ONNX, CTranslate2 and GGUF, by name."""
+import collections
 import json
 import math
+import pickle
 import struct
+import zipfile
 
 import numpy as np
 
@@ -43,6 +46,60 @@ def write_safetensors(path, tensors, **metadata):
         file.write(struct.pack("<Q", len(text)) + text)
         for array in tensors.values():
             file.write(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)
+
+
+class _State(pickle.Unpickler):
+    """Reads the pickle of a dict of PyTorch's tensors. Their numbers are stored elsewhere, so that it makes arrays that
+    are filled later: `storages`, by name. It makes nothing else that a pickle may ask for."""
+    KINDS = {"FloatStorage": "<f4", "HalfStorage": "<f2", "LongStorage": "<i8"}
+
+    def __init__(self, file, path):
+        super().__init__(file)
+        self.storages, self._path = {}, path
+
+    def find_class(self, module, name):
+        if (module, name) == ("collections", "OrderedDict"):
+            return collections.OrderedDict
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return self._tensor
+        if module == "torch" and name in self.KINDS:
+            return self.KINDS[name]
+        raise WeightsError(f"{self._path}: asks for {module}.{name}; allowed: tensors of {', '.join(self.KINDS)}")
+
+    def persistent_load(self, key):
+        _, kind, name, _, size, *_ = key
+        return self.storages.setdefault(name, np.empty(size, kind))
+
+    @staticmethod
+    def _tensor(storage, start, shape, strides, *_):
+        strides = [storage.itemsize * stride for stride in strides]
+        return np.lib.stride_tricks.as_strided(storage[start:], shape, strides)
+
+
+def torch_state(path):
+    """The arrays of a file that torch.save wrote from a dict of tensors: a zip file, or what PyTorch before 1.6 wrote."""
+    with open(path, "rb") as file:
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                (pickled,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
+                with archive.open(pickled) as stream:
+                    state = _State(stream, path)
+                    tensors = state.load()
+                for name, storage in state.storages.items():
+                    storage[:] = np.frombuffer(archive.read(f"{pickled.removesuffix('.pkl')}/{name}"), storage.dtype)
+            return tensors
+        file.seek(0)
+        for _ in range(3):  # a magic number, the version, and how the machine stores numbers
+            _State(file, path).load()
+        state = _State(file, path)
+        tensors = state.load()
+        for name in _State(file, path).load():
+            storage = state.storages[name]
+            (size,) = struct.unpack("<q", file.read(8))
+            if size != storage.size:
+                raise WeightsError(f"{path}: storage {name} has {size} numbers; its tensors need {storage.size}")
+            storage[:] = np.frombuffer(file.read(storage.nbytes), storage.dtype)
+    return tensors
 
 
 def _varint(data, at):

