@@ -7,13 +7,19 @@ usage: models.py NYSBENCH WORK_FOLDER
 Prints TAP. Layers and effects are computed once more in double precision with SciPy, files are written here byte by
 byte as their formats say. Tolerance: 1e-5 of the largest number, a hundred float32 roundings, where not said otherwise.
 """
+import collections
+import gzip
 import hashlib
+import io
 import json
 import math
 import os
+import pickle
 import struct
 import subprocess
 import sys
+import types
+import zipfile
 
 import numpy as np
 from scipy import signal, special, stats
@@ -140,6 +146,62 @@ def check_readers():
     refused("CTranslate2: another version", weights.WeightsError, "version 5", weights.ctranslate2,
             written("old.bin", struct.pack("<I", 5) + text(b"Spec\0", "H") + struct.pack("<I", 3)), "")
     check_gguf()
+    check_torch()
+
+
+class Saved:
+    """A tensor as torch.save pickles it: a view of some numbers, which are stored elsewhere under a name."""
+    def __init__(self, numbers, name, start, shape, strides):
+        self.numbers, self.name, self.view = numbers, name, (start, shape, strides)
+
+    def __reduce__(self):
+        return sys.modules["torch._utils"]._rebuild_tensor_v2, ((self.numbers, self.name), *self.view, False, {})
+
+
+class Saver(pickle.Pickler):
+    def persistent_id(self, obj):
+        if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], np.ndarray):
+            kind = {"f4": "FloatStorage", "i8": "LongStorage"}[obj[0].dtype.str[1:]]
+            return "storage", getattr(sys.modules["torch"], kind), obj[1], "cpu", obj[0].size
+        return None
+
+
+def saved(*objects):
+    """Pickles one after the other, with the names of PyTorch in them."""
+    torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
+    for name in ("FloatStorage", "LongStorage", "BoolStorage"):
+        setattr(torch, name, type(name, (), {"__module__": "torch"}))
+    exec("def _rebuild_tensor_v2(): pass", {"__name__": "torch._utils"}, vars(utils))
+    sys.modules |= {"torch": torch, "torch._utils": utils}
+    out = io.BytesIO()
+    for obj in objects:
+        Saver(out, 2).dump(torch.BoolStorage if obj == "another" else obj)
+    del sys.modules["torch"], sys.modules["torch._utils"]
+    return out.getvalue()
+
+
+def check_torch():
+    a, b = normal(12), np.arange(-2, 3)
+    state = collections.OrderedDict(whole=Saved(a, "0", 0, (3, 4), (4, 1)), turned=Saved(a, "0", 2, (4, 2), (1, 4)),
+                                    counts=Saved(b, "1", 0, (5,), (1,)))
+    truth = {"whole": a.reshape(3, 4), "turned": np.stack([a[2:6], a[6:10]], axis=1), "counts": b}
+    path = os.path.join(WORK, "new.bin")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", saved(state))
+        for name, numbers in (("0", a), ("1", b)):
+            archive.writestr(f"archive/data/{name}", numbers.tobytes())
+    head = saved(119547037146038801333356, 1001, {"little_endian": True}, state, ["1", "0"])
+    tail = b"".join(struct.pack("<q", x.size) + x.tobytes() for x in (b, a))
+    for what, file in (("a zip file", path), ("before 1.6", written("old.bin", head + tail))):
+        found = weights.torch_state(file)
+        TAP.check(list(found) == list(truth) and all((found[name] == x).all() for name, x in truth.items()),
+                  f"PyTorch's, {what}", found)
+    short = struct.pack("<q", 4) + b[:4].tobytes() + struct.pack("<q", 12) + a.tobytes()
+    refused("PyTorch's: another size", weights.WeightsError, "storage 1 has 4 numbers; its tensors need 5",
+            weights.torch_state, written("short.bin", head + short))
+    for what, asked in (("another type", "another"), ("another function", os.getcwd)):
+        refused(f"PyTorch's: {what} is not made", weights.WeightsError, "asks for ", weights.torch_state,
+                written("asks.bin", saved(1, 2, 3, asked)))
 
 
 def check_gguf():
@@ -172,6 +234,7 @@ def check_reading():
     refused("a start that is not there", read.InputError, "s: its text has no 'x'", read.from_start, "a b c", "x", "s")
     path = written("a.html", b"<title>no</title><p>A &amp; <b>B</b><!-- no --></p>")
     TAP.check(read.raw_text(path) == "A & B", "HTML without marks", read.raw_text(path))
+    check_sequences()
     samples = np.sin(2 * np.pi * 440 * np.arange(480000) / 16000)
     levels = read.spectrogram(samples)
     bands = read.mel_bands()
@@ -182,6 +245,29 @@ def check_reading():
     close("cubic resampling keeps constants", cubic(37, 16) @ np.ones(37), np.ones(16), 1e-12)
     at = (np.arange(16) + 0.5) * 37 / 16 - 0.5  # lines too, with the slope of Catmull and Rom
     close("and lines, away from the edges", (cubic(37, 16, -0.5) @ np.arange(37))[1:-1], at[1:-1], 1e-12)
+
+
+def check_sequences():
+    """Genes as amino acids, an ester's reaction, and their tokens."""
+    table = "sequence_id\tsequence\tv_sequence_start\tj_sequence_end\nA1\tccATGTGGTAATTTGGGAAAcc\t3\t19\n"
+    path = written("genes.tsv.gz", gzip.compress(table.replace("cc", "CC").encode()))
+    found = read.antibody(path, "A1")
+    TAP.check(found == "MW*FG", "amino acids of whole codons between two bases", found)
+    refused("a sequence that is not there", read.InputError, "has no sequence A2", read.antibody, path, "A2")
+    refused("a base that is unknown", read.InputError, "codon ANG: expected three of TCAG", read.amino_acid, "ANG")
+    path = written("molecules.csv", b'"c1cc(C(=O)OCC)ccc1Cl","E1"\n"CC(=O)OC","E2"\n"CC(=O)OCCC","P1"\n')
+    for name, truth in (("E1", "c1cc(C(=O)OCC)ccc1Cl.CO.O.[OH-].[Na+]>>c1cc(C(=O)O)ccc1Cl"),
+                        ("E2", "CC(=O)OC.CO.O.[OH-].[Na+]>>CC(=O)O")):
+        found = read.hydrolysis(path, name)
+        TAP.check(found == truth and "".join(read.smiles_tokens(found)) == found, f"the reaction of {name}", found)
+    refused("a propyl ester", read.InputError, "P1 is no methyl or ethyl ester: CC(=O)OCCC", read.hydrolysis, path,
+            "P1")
+    refused("a molecule that is not there", read.InputError, "has no molecule E3", read.hydrolysis, path, "E3")
+    vocabulary = written("vocab.txt", b"[PAD]\n[CLS]\n[SEP]\nC\n[OH-]\nCl\n>>\n")
+    tokens = read.smiles_tokens("C[OH-]Cl>>C")
+    found = read.tokens_between(vocabulary, tokens, 6)
+    TAP.check(found.tolist() == [1, 3, 4, 5, 6, 2], "tokens between [CLS] and [SEP], cut", found)
+    TAP.check(read.tokens_between(vocabulary, tokens, 8) is None, "too few tokens")
 
 
 class Tiny:
