@@ -91,22 +91,35 @@ def smollm2_inputs(n, kinds):
     return inputs
 
 
-def passkey_inputs(n, kinds):
-    """n tokens of each source of these kinds that has so many: its first ones with a number of five digits in between, at
-    another depth for each source, and at the end the question for it with its answer. The digits are the last ones of
-    the digest of the source's name."""
+def hidden_inputs(n, kinds, sentences, question):
+    """n tokens of each source of these kinds that has so many: its first ones with sentences in between, at other depths
+    for each source, and at the end a question with its answer. The answer, {} in a sentence, is a number of five digits:
+    the last ones of the digest of the source's name."""
     tokenizer, inputs = smol_tokenizer(), {}
     texts = {row["source"]: tokenizer.encode(text_of(row)[:20 * n]).ids for row in manifest(*kinds)}
     texts = {source: text for source, text in texts.items() if len(text) >= n}
     for number, (source, text) in enumerate(texts.items()):
         key = str(int(hashlib.sha256(source.encode()).hexdigest(), 16))[-SmolLM2Passkey.DIGITS:]
-        hidden, asked, said = (tokenizer.encode(part).ids for part in (
-            f"\n\nThe pass key is {key}. Remember it. {key} is the pass key.\n\n",
-            "\n\nWhat is the pass key? The pass key is ", key))
-        room = n - len(hidden) - len(asked) - len(said)
-        depth = round((number + 0.5) / len(texts) * room)
-        inputs[source] = np.array([*text[:depth], *hidden, *text[depth:room], *asked, *said], np.int32)
+        *hidden, asked = (tokenizer.encode(f"\n\n{part.format(key)}").ids for part in (*sentences, question))
+        said = tokenizer.encode(key).ids
+        room = n - sum(map(len, hidden)) - len(asked) - len(said)
+        depths = [round((i + (number + 0.5) / len(texts)) / len(hidden) * room) for i in range(len(hidden))]
+        parts = [[*text[start:end], *part] for start, end, part in zip([0, *depths], depths, hidden)]
+        inputs[source] = np.array([*sum(parts, []), *text[depths[-1]:room], *asked, *said], np.int32)
     return inputs
+
+
+def passkey_inputs(n, kinds):
+    """A number that is told twice in one place."""
+    return hidden_inputs(n, kinds, ["The pass key is {0}. Remember it. {0} is the pass key.\n\n"],
+                         "What is the pass key? The pass key is ")
+
+
+def variable_inputs(n, kinds):
+    """The value of a variable, which is told once in the first half, and in the second half that another one has it."""
+    return hidden_inputs(n, kinds, ["Variable A has the value {}.\n\n",
+                                    "Variable B has the same value as variable A.\n\n"],
+                         "What is the value of variable B? The value of variable B is ")
 
 
 def vit_inputs(n, kinds):
@@ -160,6 +173,7 @@ def main():
         save("antiberty" + part, antibody_inputs(128, of(["antibody"])))
         save("rxnmapper" + part, reaction_inputs(112, of(["reaction"])))
         save("smollm2-passkey" + part, passkey_inputs(1024, of(["text"])))
+        save("smollm2-variable" + part, variable_inputs(1024, of(["text"])))
         longer = {MiniLM: (minilm_inputs, of(["text"])), ViT: (vit_inputs, images if part else of(["photograph"])),
                   SmolLM2: (smollm2_inputs, of(["text", "code", "book"]))}
         for name, (model, n) in LONG.items():

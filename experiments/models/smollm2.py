@@ -75,3 +75,15 @@ class SmolLM2Passkey(SmolLM2):
     def task_error(self, answer, exact):
         """The share of digits that are wrong."""
         return float((answer != exact.input[-self.DIGITS:]).mean())
+
+
+class SmolLM2Variable(SmolLM2Passkey):
+    """The number is the value of a variable that another one has taken over. The model itself does not always find it, so
+    that another attention is judged by the digits that exact attention gets right."""
+    name = SmolLM2.name + ", a variable"
+
+    def task_error(self, answer, exact):
+        """The share of these digits that are wrong; None if there is none."""
+        truth = exact.input[-self.DIGITS:]
+        found = exact.answer == truth
+        return float((answer != truth)[found].mean()) if found.any() else None

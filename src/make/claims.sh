@@ -22,9 +22,9 @@ ${links}which \`make claims\` runs to write this list. [config.md](config.md#cla
 *Geometric landmarks* is "On the geometric selection of landmarks for low-rank self-attention approximation"
 (OpenReview OdKBFAmCYX, 2025). *Nystromformer* is Xiong et al., AAAI 2021; most of its claims are taken from summaries
 of the paper. Intervals are over sources and trials; all parts of a claim are listed, with intervals that hold together.
-Brackets say how a claim without a number was read. Such a reading sets a threshold. The verdict is the same for every
-other threshold on that side of the interval: it may move as far as the nearer end. So "a good
-approximation" would have to allow a residual of more than 2.27 for six steps not to be refuted, where 0.1 was read.
+Brackets say how a claim without a number was read. Such a reading sets a threshold, and *slack* says how much rests on
+it: how far the threshold may move towards what was found before the verdict is another one. So "a good approximation"
+would have to allow a residual of 0.1 + slack for six steps not to be refuted. A claim that is undecided has none.
 Verdicts on times are of one machine, and may differ on another.
 
 Out of scope is what needs a model to be trained or fine-tuned: GLUE, IMDB, the Long Range Arena, pre-training, and
@@ -36,7 +36,9 @@ The claims of experiments whose models or heads have to be fetched first are not
 ([found](results.md#landmarks-of-an-unrelated-input-lose-most-or-all-of-their-advantage)),
 [23-effect](../experiments/23-effect.yaml) tests whether a better approximation means a better model
 ([found](results.md#a-smaller-error-usually-means-a-smaller-effect-on-the-model)),
-[29-causal](../experiments/29-causal.yaml) what can stand for earlier tokens in a decoder.
+[29-causal](../experiments/29-causal.yaml) what can stand for earlier tokens in a decoder,
+[44-landmarks-suffice](../experiments/44-landmarks-suffice.yaml) whether 32 or 64 landmarks suffice at 4,096 and 8,192
+tokens ([found](appendix.md#32-or-64-landmarks)).
 
 MD
     # shellcheck disable=SC2086 # one word a run

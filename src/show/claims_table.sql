@@ -5,6 +5,7 @@ WITH part AS (
         PARTITION BY claim ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS found
     FROM told WHERE row = 'part' OR (row = 'claim' AND parts = 0))
 SELECT says AS claim, source AS "said in", quantity || ' ' || expected AS expected, part.found, units,
+       CASE WHEN finite(slack) IS NULL THEN '' ELSE numeral(slack) END AS slack,
        marked || CASE note WHEN '' THEN '' ELSE ': ' || coalesce(name || ': ', '') || note END AS verdict
 FROM told JOIN part USING (claim) WHERE row = 'claim' AND untested IS NULL ORDER BY number;
 

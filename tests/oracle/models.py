@@ -38,7 +38,7 @@ import read
 import weights
 import whisper
 from measures import Tap
-from smollm2 import SmolLM2Passkey
+from smollm2 import SmolLM2Passkey, SmolLM2Variable
 from vit import cubic
 from whisper import WhisperWords, word_errors
 
@@ -407,6 +407,18 @@ def check_passkey():
     effects.inputs = {"s0": tokens}
     found = effects.effect_of("s0", half_values, [0, 2])
     TAP.check(found["task_error"] == 0.6, "pass key: three of five digits are wrong", found)
+    check_variable(effects)
+
+
+def check_variable(effects):
+    """Of the digits that exact attention gets right, how many are wrong; the others do not count."""
+    truth = effects.inputs["s0"][-5:]
+    for right, wrong, error in (([0, 1, 2], [0, 4], 1 / 3), ([3], [], 0), ([], [0], None)):
+        exact, new = truth + 1, truth.copy()
+        exact[right] = truth[right]
+        new[wrong] += 1
+        found = SmolLM2Variable.task_error(effects.model, new, types.SimpleNamespace(input=truth, answer=exact))
+        TAP.check(found == error, f"a variable: right {right}, then wrong {wrong}", found)
 
 
 def fewest(said, truth):
