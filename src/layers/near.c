@@ -14,6 +14,12 @@
 
 enum { RUN = 32, SIDE = 8 }; /* tokens of a block in a row; patches of a block's side */
 
+/* Tokens of a block, at most: a row of the bias of its logits. */
+static int widest_block(const nb_neighbourhood *g)
+{
+    return g->columns == 0 ? RUN : NB_NEAR_QUERIES;
+}
+
 /* Blocks of the tokens before an image's patches. */
 static int blocks_before(const nb_neighbourhood *g)
 {
@@ -117,18 +123,19 @@ static size_t most_listed(const nb_neighbourhood *g, int top)
 static size_t room_scalars(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top)
 {
     size_t each = (size_t)s->d + (size_t)s->dv;
-    return (size_t)s->n + 1 + ((size_t)m + most_listed(g, 0)) * NB_NEAR_QUERIES +
+    return (size_t)s->n + 1 + ((size_t)m + most_listed(g, 0)) * (size_t)widest_block(g) +
            each * (most_listed(g, top) + NB_BLOCK_QUERIES);
 }
 
 static size_t room_integers(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top)
 {
-    return most_listed(g, top) + (size_t)s->n + (size_t)m;
+    return most_listed(g, top) + (size_t)s->n + 2 * (size_t)m;
 }
 
 double nb_near_room_bytes(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top)
 {
-    return (double)(room_integers(g, s, m, top) * sizeof(int) + room_scalars(g, s, m, top) * sizeof(nb_scalar)) +
+    return (double)(room_integers(g, s, m, top) * sizeof(int) + room_scalars(g, s, m, top) * sizeof(nb_scalar) +
+                    (size_t)top * sizeof(nb_bias_edit)) +
            nb_softmax_bytes(s->d, s->dv, NB_TILE_KEYS) - (double)sizeof(nb_softmax);
 }
 
@@ -138,10 +145,12 @@ nb_status nb_near_room_new(const nb_neighbourhood *g, const nb_layer_shape *s, i
     size_t n = (size_t)s->n, d = (size_t)s->d, dv = (size_t)s->dv, listed = most_listed(g, top);
     NB_NEED(r->place, nb_alloc(ctx, room_integers(g, s, m, top), sizeof *r->place));
     r->left = r->place + n;
-    r->keys = r->left + m;
+    r->taken = r->left + m;
+    r->keys = r->taken + m;
+    if (top > 0) NB_NEED(r->edits, nb_alloc(ctx, (size_t)top, sizeof *r->edits));
     NB_NEED(r->logs, nb_alloc_scalars(ctx, room_scalars(g, s, m, top)));
     r->bias = r->logs + n + 1;
-    r->k = r->bias + ((size_t)m + most_listed(g, 0)) * NB_NEAR_QUERIES;
+    r->k = r->bias + ((size_t)m + most_listed(g, 0)) * (size_t)widest_block(g);
     r->v = r->k + d * listed;
     r->q = r->v + dv * listed;
     r->out = r->q + d * NB_BLOCK_QUERIES;
@@ -180,53 +189,90 @@ int nb_near_list(const nb_neighbourhood *g, const nb_far *f, int block, int owne
 }
 
 /* The logits' bias of landmarks, then of the keys around the block. */
-static void set_bias(const nb_far *f, int keys, nb_near_room *r)
+static void set_bias(const nb_far *f, int width, int keys, nb_near_room *r)
 {
-    for (int c = 0; c < f->m; c++)
-        for (int i = 0; i < NB_NEAR_QUERIES; i++)
-            r->bias[(size_t)c * NB_NEAR_QUERIES + (size_t)i] = r->logs[r->left[c]] + f->bias[c];
-    memset(r->bias + (size_t)f->m * NB_NEAR_QUERIES, 0, (size_t)keys * NB_NEAR_QUERIES * sizeof *r->bias);
+    nb_scalar *bias = r->bias;
+    for (int c = 0; c < f->m; c++, bias += width)
+        for (int i = 0; i < width; i++) bias[i] = r->logs[r->left[c]] + f->bias[c];
+    if (f->top > 0) memset(bias, 0, (size_t)keys * (size_t)width * sizeof *bias);
 }
 
-/* Query i of the block leaves its strongest keys to nb_near_add_strongest. */
-static void leave_strongest(const nb_far *f, int i, int query, nb_near_room *r)
+/* Lists in r->edits what the bias of a cluster of queries has other than that of the block: landmarks stand for its
+ * strongest keys no more, and those around the block are hidden. Returns how many these are. */
+static int list_edits(const nb_far *f, int owner, nb_near_room *r)
 {
-    const int *strongest = f->strongest + (size_t)f->owner[query] * (size_t)f->top;
-    nb_scalar *bias = r->bias + i;
+    const int *strongest = f->strongest + (size_t)owner * (size_t)f->top;
+    int count = 0;
     for (int j = 0; j < f->top; j++) {
-        int key = strongest[j], c = f->group[key], place = r->place[key];
-        if (place) /* around the block */
-            bias[((size_t)f->m + (size_t)place - 1) * NB_NEAR_QUERIES] = -INFINITY;
+        int place = r->place[strongest[j]];
+        if (place)
+            r->edits[count++] = (nb_bias_edit){f->m + place - 1, -INFINITY};
         else
-            bias[(size_t)c * NB_NEAR_QUERIES] = r->logs[--r->left[c]] + f->bias[c];
+            r->taken[f->group[strongest[j]]]++;
     }
-    for (int j = 0; j < f->top; j++)
-        if (!r->place[strongest[j]]) r->left[f->group[strongest[j]]]++;
+    for (int j = 0; j < f->top; j++) {
+        int c = f->group[strongest[j]];
+        if (!r->taken[c]) continue;
+        r->edits[count++] = (nb_bias_edit){c, r->logs[r->left[c] - r->taken[c]] + f->bias[c]};
+        r->taken[c] = 0;
+    }
+    return count;
+}
+
+/* The block's queries leave their strongest keys to nb_near_add_strongest. */
+static void leave_strongest(const nb_far *f, int width, int count, const int *queries, nb_near_room *r)
+{
+    bool done[NB_NEAR_QUERIES] = {false};
+    for (int i = 0; i < count; i++) {
+        int owner = f->owner[queries[i]];
+        if (done[i]) continue;
+        int edits = list_edits(f, owner, r);
+        for (int l = i; l < count; l++) {
+            if (f->owner[queries[l]] != owner) continue;
+            done[l] = true;
+            for (int j = 0; j < edits; j++)
+                r->bias[(size_t)r->edits[j].row * (size_t)width + (size_t)l] = r->edits[j].bias;
+        }
+    }
+}
+
+static bool in_a_row(int count, const int *tokens)
+{
+    return count > 0 && tokens[count - 1] - tokens[0] == count - 1;
+}
+
+/* The points of tokens, which ascend: where they are if these follow each other, else copied. */
+static const nb_scalar *points_of(int d, const nb_scalar *x, int count, const int *tokens, nb_scalar *copies)
+{
+    if (in_a_row(count, tokens)) return x + (size_t)tokens[0] * (size_t)d;
+    nb_scalar_gather(d, x, count, tokens, copies);
+    return copies;
 }
 
 void nb_near_answer(const nb_neighbourhood *g, const nb_far *f, const nb_layer_head *head, int block,
                     nb_scalar *largest, nb_scalar *sum, nb_near_room *r)
 {
-    size_t d = (size_t)r->softmax.d, dv = (size_t)r->softmax.dv;
-    int queries[NB_NEAR_QUERIES] = {0}, count = nb_near_queries(g, block, queries), keys = begin_list(g, f, block, r);
-    nb_mask mask = {.bias = r->bias, .bias_stride = NB_NEAR_QUERIES};
+    int queries[NB_NEAR_QUERIES] = {0}, count = nb_near_queries(g, block, queries), keys = begin_list(g, f, block, r),
+        width = widest_block(g), d = r->softmax.d, dv = r->softmax.dv;
+    nb_mask mask = {.bias = r->bias, .bias_stride = width};
+    bool row = in_a_row(count, queries);
+    nb_scalar *out = row ? head->out + (size_t)queries[0] * (size_t)dv : r->out;
     /* Logits get b_c + ln(keys of c that are not near), for each query without its cluster's strongest */
-    set_bias(f, keys, r);
-    for (int i = 0; i < count && f->top > 0; i++) leave_strongest(f, i, queries[i], r);
-    nb_scalar_gather((int)d, head->q, count, queries, r->q);
-    nb_scalar_gather((int)d, head->k, keys, r->keys, r->k);
-    nb_scalar_gather((int)dv, head->v, keys, r->keys, r->v);
+    set_bias(f, width, keys, r);
+    if (f->top > 0) leave_strongest(f, width, count, queries, r);
     /* One softmax over the landmarks L_c with y_c, and the near keys with their values */
-    nb_softmax_begin(&r->softmax, count, r->q, r->out);
+    nb_softmax_begin(&r->softmax, count, points_of(d, head->q, count, queries, r->q), out);
     nb_softmax_add(&r->softmax, f->m, f->landmarks, f->values, &mask);
-    mask.bias += (size_t)f->m * NB_NEAR_QUERIES;
-    nb_softmax_add(&r->softmax, keys, r->k, r->v, &mask);
+    mask.bias += (size_t)f->m * (size_t)width;
+    nb_softmax_add(&r->softmax, keys, points_of(d, head->k, keys, r->keys, r->k),
+                   points_of(dv, head->v, keys, r->keys, r->v), f->top > 0 ? &mask : NULL);
     if (f->top > 0)
         nb_softmax_store(&r->softmax);
     else
         nb_softmax_end(&r->softmax, NULL);
     for (int i = 0; i < count; i++) {
-        memcpy(head->out + (size_t)queries[i] * dv, r->out + (size_t)i * dv, dv * sizeof *r->out);
+        if (!row)
+            memcpy(head->out + (size_t)queries[i] * (size_t)dv, out + (size_t)i * (size_t)dv, (size_t)dv * sizeof *out);
         if (f->top > 0) largest[queries[i]] = r->softmax.largest[i], sum[queries[i]] = r->softmax.sum[i];
     }
     nb_near_forget(r, keys);

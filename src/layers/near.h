@@ -47,15 +47,23 @@ typedef struct {
     const int *order;                           /* n: the queries, cluster by cluster */
 } nb_far;
 
+/* A row of the bias of logits, and what it is for some queries. */
+typedef struct {
+    int row;
+    nb_scalar bias;
+} nb_bias_edit;
+
 /* A thread's. */
 typedef struct {
-    int *keys;          /* of the query or block at hand */
-    int *place;         /* n: 1 + the place of a near key in `keys`, 0 of others */
-    int *left;          /* m: keys of each cluster that are not near */
-    nb_scalar *logs;    /* n + 1: ln 0, ln 1 ... ln n */
-    nb_scalar *bias;    /* of the logits: (m + keys) x NB_NEAR_QUERIES, a key a row */
-    nb_scalar *k, *v;   /* d x keys, dv x keys */
-    nb_scalar *q, *out; /* d and dv x NB_BLOCK_QUERIES */
+    int *keys;           /* of the query or block at hand */
+    int *place;          /* n: 1 + the place of a near key in `keys`, 0 of others */
+    int *left;           /* m: keys of each cluster that are not near */
+    int *taken;          /* m: of these, strongest keys that are at hand; 0 between */
+    nb_bias_edit *edits; /* top */
+    nb_scalar *logs;     /* n + 1: ln 0, ln 1 ... ln n */
+    nb_scalar *bias;     /* of the logits: (m + keys) x a block's queries, a key a row */
+    nb_scalar *k, *v;    /* d x keys, dv x keys */
+    nb_scalar *q, *out;  /* d and dv x NB_BLOCK_QUERIES */
     nb_softmax softmax;
 } nb_near_room;
 

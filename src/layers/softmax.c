@@ -42,27 +42,33 @@ double nb_softmax_unit(void)
     return nb_stripe_lanes() ? log(2) : 1;
 }
 
+/* Queries of a block with those that fill its last stripe. */
+static int with_padding(const nb_softmax *s, int count)
+{
+    return s->lanes ? (count + s->lanes - 1) / s->lanes * s->lanes : count;
+}
+
 static void begin_block(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *out)
 {
     s->count = count;
     s->q = q;
     s->out = out;
     for (size_t i = 0; i < flags(); i++) s->seen[i] = false;
-    for (int i = 0; i < NB_BLOCK_QUERIES; i++) s->sum[i] = 0;
+    for (int i = 0; i < with_padding(s, count); i++) s->sum[i] = 0;
     if (s->lanes) nb_stripes_begin(s);
 }
 
 void nb_softmax_begin(nb_softmax *s, int count, const nb_scalar *q, nb_scalar *out)
 {
     s->given = false;
-    for (int i = 0; i < NB_BLOCK_QUERIES; i++) s->largest[i] = -INFINITY;
+    for (int i = 0; i < with_padding(s, count); i++) s->largest[i] = -INFINITY;
     begin_block(s, count, q, out);
 }
 
 void nb_softmax_begin_columns(nb_softmax *s, int count, const nb_scalar *q, const nb_scalar *lse, nb_scalar *out)
 {
     s->given = true;
-    for (int i = 0; i < NB_BLOCK_QUERIES; i++)
+    for (int i = 0; i < with_padding(s, count); i++)
         s->largest[i] = i < count ? (nb_scalar)((double)lse[i] / nb_softmax_unit()) : 0;
     begin_block(s, count, q, out);
 }
@@ -189,7 +195,7 @@ void nb_softmax_merge(int count, int dv, nb_scalar *out, nb_scalar *largest, nb_
         nb_scalar *o = out + (size_t)i * (size_t)dv;
         largest[i] = most;
         sum[i] = own * sum[i] + theirs * other_sum[i];
-        nb_scalar_scale((size_t)dv, own, o);
+        if (own != 1) nb_scalar_scale((size_t)dv, own, o);
         nb_scalar_add((size_t)dv, theirs, other_out + (size_t)i * (size_t)dv, o);
     }
 }

@@ -11,6 +11,7 @@
 #if defined __x86_64__ && !defined NB_DOUBLE_SCALAR
 
 #include "linalg/cpu.h"
+#include "linalg/lanes.h"
 
 #include <immintrin.h>
 
@@ -32,61 +33,10 @@ __attribute__((target("avx2,fma"))) static inline __m256 power_avx2(__m256 y)
     return _mm256_and_ps(value, _mm256_cmp_ps(y, _mm256_set1_ps(LEAST), _CMP_GE_OQ));
 }
 
-/* Rows of 8 become columns. */
-__attribute__((target("avx2,fma"))) static inline void transpose(__m256 x[8])
-{
-    __m256 a[8], b[8];
-    for (int i = 0; i < 8; i += 2) {
-        a[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
-        a[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
-    }
-    for (int i = 0; i < 8; i += 4)
-        for (int j = 0; j < 2; j++) {
-            b[i + 2 * j] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0x44);
-            b[i + 2 * j + 1] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0xee);
-        }
-    for (int i = 0; i < 4; i++) {
-        x[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
-        x[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
-    }
-}
-
-/* Squares of 8 x 8, then what is left. */
-__attribute__((target("avx2,fma"))) static void pack(int lanes, int d, int count, const float *from, float *to)
-{
-    int whole = count / 8 * 8;
-    for (int i = 0; i < whole; i += 8)
-        for (int l = 0; l + 8 <= d; l += 8) {
-            __m256 x[8];
-            for (int j = 0; j < 8; j++) x[j] = _mm256_loadu_ps(from + (size_t)(i + j) * (size_t)d + l);
-            transpose(x);
-            for (int j = 0; j < 8; j++) _mm256_storeu_ps(to + (l + j) * lanes + i, x[j]);
-        }
-    for (int i = 0; i < lanes; i++)
-        for (int l = i < whole ? d / 8 * 8 : 0; l < d; l++)
-            to[l * lanes + i] = i < count ? from[(size_t)i * (size_t)d + (size_t)l] : 0;
-}
-
-__attribute__((target("avx2,fma"))) static void unpack(int lanes, int d, int count, const float *from,
-                                                       const float *factor, float *to)
-{
-    int whole = count / 8 * 8;
-    for (int i = 0; i < whole; i += 8)
-        for (int l = 0; l + 8 <= d; l += 8) {
-            __m256 x[8], f = _mm256_loadu_ps(factor + i);
-            for (int j = 0; j < 8; j++) x[j] = _mm256_mul_ps(f, _mm256_loadu_ps(from + (l + j) * lanes + i));
-            transpose(x);
-            for (int j = 0; j < 8; j++) _mm256_storeu_ps(to + (size_t)(i + j) * (size_t)d + l, x[j]);
-        }
-    for (int i = 0; i < count; i++)
-        for (int l = i < whole ? d / 8 * 8 : 0; l < d; l++)
-            to[(size_t)i * (size_t)d + (size_t)l] = factor[i] * from[l * lanes + i];
-}
-
 #define NAME "avx2"
 #define NAMED(f) f##_avx2_stripe
-#define PACK pack
-#define UNPACK unpack
+#define PACK nb_pack_lanes
+#define UNPACK nb_unpack_lanes
 #define TARGET __attribute__((target("avx2,fma")))
 #define VECTOR __m256
 #define WIDTH 8
@@ -113,8 +63,8 @@ __attribute__((target("avx512f"))) static inline __m512 power_avx512(__m512 y)
 
 #define NAME "avx512"
 #define NAMED(f) f##_avx512_stripe
-#define PACK pack
-#define UNPACK unpack
+#define PACK nb_pack_lanes
+#define UNPACK nb_unpack_lanes
 #define TARGET __attribute__((target("avx512f")))
 #define VECTOR __m512
 #define WIDTH 16

@@ -18,6 +18,8 @@ typedef struct {
     void (*unpack)(int d, int count, const nb_scalar *from, const nb_scalar *factor, nb_scalar *to);
     /* t (keys x lanes) <- q'k, q d x lanes, k d x keys with a key a column. */
     void (*dots)(int d, int keys, const nb_scalar *q, const nb_scalar *k, nb_scalar *t);
+    /* t (keys x lanes) <- t + factor times the bias, of key j from bias[j * stride] on. */
+    void (*add)(int keys, nb_scalar factor, const nb_scalar *bias, int stride, nb_scalar *t);
     /* largest (lanes) <- the largest of it and of c t; no NaN, c > 0. */
     void (*raise)(int keys, nb_scalar c, const nb_scalar *t, nb_scalar *largest);
     /* t <- 2^(c t - shift), 0 below 2^-126; sum (lanes) <- sum + those. */

@@ -68,6 +68,17 @@ TARGET static void NAMED(values)(int dv, int keys, const nb_scalar *t, const nb_
         NAMED(all)(dv, keys, t, v, dv, 1, false, out);
 }
 
+TARGET static void NAMED(add)(int keys, nb_scalar c, const nb_scalar *bias, int stride, nb_scalar *t)
+{
+    VECTOR factor = SPREAD(c);
+    for (int i = 0; i < keys; i++) {
+        nb_scalar *at = t + i * NAMED(lanes);
+        const nb_scalar *from = bias + (size_t)i * (size_t)stride;
+        STORE(at, ADD(LOAD(at), MULTIPLY(factor, LOAD(from))));
+        STORE(at + WIDTH, ADD(LOAD(at + WIDTH), MULTIPLY(factor, LOAD(from + WIDTH))));
+    }
+}
+
 TARGET static void NAMED(raise)(int keys, nb_scalar c, const nb_scalar *t, nb_scalar *largest)
 {
     VECTOR a = LOAD(t), b = LOAD(t + WIDTH), factor = SPREAD(c);
@@ -120,6 +131,7 @@ static const nb_softmax_simd NAMED(stripe) = {.name = NAME,
                                               .pack = NAMED(pack),
                                               .unpack = NAMED(unpack),
                                               .dots = NAMED(dots),
+                                              .add = NAMED(add),
                                               .raise = NAMED(raise),
                                               .powers = NAMED(powers),
                                               .values = NAMED(values),

@@ -103,10 +103,14 @@ static void hide(const nb_softmax *s, const nb_mask *mask, int first, int keys)
 }
 
 /* The tile holds q'k without the scale. */
-static void add_bias(const nb_softmax *s, const nb_mask *mask, int first, int keys)
+static void add_bias(const nb_softmax_simd *stripe, const nb_softmax *s, const nb_mask *mask, int first, int keys)
 {
     const float factor = (float)(1 / s->scale);
-    int count = s->count - first < s->lanes ? s->count - first : s->lanes;
+    int count = s->count - first;
+    if (count >= s->lanes) {
+        stripe->add(keys, factor, mask->bias + first, mask->bias_stride, s->tile);
+        return;
+    }
     for (int j = 0; j < keys; j++) {
         const float *bias = mask->bias + (size_t)j * (size_t)mask->bias_stride + first;
         for (int lane = 0; lane < count; lane++) s->tile[j * s->lanes + lane] += factor * bias[lane];
@@ -137,7 +141,7 @@ static void add_to_stripe(const nb_softmax_simd *stripe, nb_softmax *s, int firs
     if (mask->on && sees_none(mask, &e)) return;
     stripe->dots(s->d, keys, queries_of(s, first), k, s->tile);
     if (mask->on && !sees_all(mask, &e)) hide(s, mask, first, keys);
-    if (mask->bias) add_bias(s, mask, first, keys);
+    if (mask->bias) add_bias(stripe, s, mask, first, keys);
     if (!s->given) {
         float before[MOST_LANES];
         memcpy(before, s->largest + first, (size_t)s->lanes * sizeof *before);

@@ -2,6 +2,7 @@
 /* bounds.c - points less their mean in single precision, a panel of them beside each other. */
 #include "linalg/bounds.h"
 
+#include "linalg/lanes.h"
 #include "linalg/panel_products.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
@@ -24,11 +25,9 @@ static double scale_of(size_t count, const double *x)
 static void round_points(nb_bounded *b, size_t first, float *y)
 {
     size_t d = (size_t)b->d, left = (size_t)b->n - first, count = left < NB_PANEL ? left : NB_PANEL;
-    float *out = b->panels + first * d;
     for (size_t i = 0; i < count; i++)
         b->squares[first + i] = nb_centred(d, b->x + (first + i) * d, b->mean, b->scale, y + i * d);
-    for (size_t l = 0; l < d; l++)
-        for (size_t i = 0; i < count; i++) out[NB_PANEL * l + i] = y[i * d + l];
+    nb_pack_lanes(NB_PANEL, b->d, (int)count, y, b->panels + first * d);
 }
 
 nb_status nb_bounded_init(nb_bounded *b, int d, int n, const double *x, nb_ctx *ctx)
@@ -39,7 +38,7 @@ nb_status nb_bounded_init(nb_bounded *b, int d, int n, const double *x, nb_ctx *
     *b = (nb_bounded){.d = d, .n = n, .x = x, .error = roundings / (1 - roundings)};
     NB_NEED(b->mean, nb_alloc_reals(ctx, length, 1));
     NB_NEED(b->squares, nb_alloc_reals(ctx, count, 1));
-    NB_NEED(b->panels, nb_alloc(ctx, panels * NB_PANEL * length, sizeof *b->panels));
+    NB_NEED(b->panels, nb_alloc_unset(ctx, panels * NB_PANEL * length, sizeof *b->panels));
     NB_NEED(y, nb_alloc_unset(ctx, NB_PANEL * length, sizeof *y));
     nb_count_multiplications((double)n * d);
     for (size_t i = 0; i < count; i++) nb_add(length, x + i * length, b->mean);

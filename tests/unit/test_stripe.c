@@ -129,6 +129,26 @@ static void test_scale(void **state)
     }
 }
 
+/* Rows of a bias that are further apart than the stripe is wide; bits as without SIMD. */
+static void test_add(void **state)
+{
+    enum { KEYS = 5, STRIDE = LANES + 3 };
+    (void)state;
+    for (int w = 0; nb_softmax_simd_at(w); w++) {
+        const nb_softmax_simd *s = nb_softmax_simd_at(w);
+        float t[(KEYS + 1) * LANES], bias[KEYS * STRIDE];
+        for (int i = 0; i < (KEYS + 1) * LANES; i++) t[i] = number(i);
+        for (int i = 0; i < KEYS * STRIDE; i++) bias[i] = number(3 * i);
+        bias[STRIDE] = -INFINITY;
+        s->add(KEYS, 0.7F, bias, STRIDE, t);
+        for (int i = 0; i < (KEYS + 1) * s->lanes; i++) {
+            int key = i / s->lanes, lane = i % s->lanes;
+            float product = key < KEYS ? 0.7F * bias[key * STRIDE + lane] : 0;
+            assert_true(t[i] == number(i) + product);
+        }
+    }
+}
+
 /* A CPU that has AVX2 and FMA has a stripe, and the first is the widest. */
 static void test_which(void **state)
 {
@@ -146,7 +166,7 @@ static void test_which(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_products), test_with_ctx(test_powers),
-                                       test_with_ctx(test_scale), test_with_ctx(test_packing),
-                                       test_with_ctx(test_which)};
+                                       test_with_ctx(test_add),      test_with_ctx(test_scale),
+                                       test_with_ctx(test_packing),  test_with_ctx(test_which)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
