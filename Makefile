@@ -69,7 +69,7 @@ folder = $(word 3,$(subst :, ,$1))
 template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 # What is made of rows likewise: in a folder of each study.
 OUTPUTS := figure:figures:src/studies/*/figures table:tables:src/studies/*/tables
-SQL := $(wildcard src/studies/*/*/*.sql src/rows/*.sql src/answers/*.sql src/show/*.sql)
+SQL := $(wildcard src/studies/*/*/*.sql src/*/*.sql src/studies/*/*.sql)
 
 SRC := $(filter-out src/main.c src/make/% %/TEMPLATE.c, \
          $(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))

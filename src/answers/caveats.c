@@ -4,13 +4,31 @@
 
 #include "base/builder.h"
 #include "rows/columns.h"
+#include "rows/statement.h"
 #include "run/prediction.h"
 
 #include <string.h>
 
-typedef struct { /* {name} in a query; text NULL: the study has none */
-    const char *name, *text;
-} word;
+/* What a statement needs of a study: a measure that methods are compared by, its noise, and what a trivial method has
+ * of it; what methods differ in; a column of memory. */
+enum { METRIC = 1, NOISE = 2, TRIVIAL = 4, BY = 8, MEMORY = 16 };
+
+static const struct {
+    const char *statement;
+    unsigned needs;
+} statements[] = {{"caveats.unfinished", 0},
+                  {"caveats.wrong", 0},
+                  {"caveats.no_memory_left", 0},
+                  {"caveats.few_sources", 0},
+                  {"caveats.few_trials", 0},
+                  {"caveats.oracle_leads", METRIC | NOISE | BY},
+                  {"caveats.noise", METRIC | NOISE},
+                  {"caveats.trivial", METRIC | TRIVIAL | BY},
+                  {"caveats.warnings", 0},
+                  {"caveats.no_memory_told", MEMORY},
+                  {"caveats.memory_short", MEMORY},
+                  {"caveats.machines", 0},
+                  {"caveats.calls", 0}};
 
 nb_status nb_caveats_add(nb_texts *found, const char *text)
 {
@@ -18,47 +36,40 @@ nb_status nb_caveats_add(nb_texts *found, const char *text)
     return text ? nb_texts_number(found, text, &number) : NB_ENOMEM;
 }
 
-/* Takes one statement from the front of *sql, with its words; NULL: the study lacks one. */
-static nb_status next_statement(const char **sql, const word *words, const char **statement, nb_ctx *ctx)
+/* Lists what rows that compete agree in, but for their head: all but what is compared, and the trial. */
+static nb_status list_others(const nb_study *study, const char *by, const char ***names, nb_ctx *ctx)
 {
-    const char *end = strstr(*sql, ";\n");
-    NB_NEED(*statement, nb_format(ctx, "%.*s", (int)(end ? end - *sql : (ptrdiff_t)strlen(*sql)), *sql));
-    *sql = end ? end + 2 : *sql + strlen(*sql);
-    for (const word *w = words; w->name && *statement; w++)
-        if (w->text)
-            NB_NEED(*statement, nb_replaced(ctx, *statement, w->name, w->text));
-        else if (strstr(*statement, w->name))
-            *statement = NULL;
+    int count = 0;
+    NB_NEED(*names, nb_alloc(ctx, (size_t)nb_column_count(study->columns) + 1, sizeof **names));
+    for (const nb_column *c = study->columns; c->name && by; c++)
+        if (nb_is_of_method(c) && strcmp(c->name, by) != 0) NB_TRY(ctx, nb_key_name(c, &(*names)[count++], ctx));
     return NB_OK;
 }
 
-static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memory, nb_texts *found, nb_ctx *ctx)
+static nb_status find_in_rows(const nb_relation *r, const char *memory, nb_texts *found, nb_ctx *ctx)
 {
     const nb_study *study = r->study;
     const nb_column *metric = nb_study_metric(study);
     const char *by = study->baseline < 0 || !metric ? NULL : study->axes[study->baseline].column;
-    const char *by_id = "'all'", *statement;
-    const char *others = "head_id"; /* what rows that compete agree in: all but what is compared, and the trial */
-    if (by) NB_NEED(by_id, nb_format(ctx, "%s_id", by));
-    for (const nb_column *c = study->columns; c->name && by; c++)
-        if (nb_is_of_method(c) && strcmp(c->name, by) != 0) NB_TRY(ctx, nb_keys_add(&others, c, ctx));
-    const word words[] = {{"{metric}", metric ? metric->name : NULL},
-                          {"{noise}", metric ? metric->noise : NULL},
-                          {"{metric_or_null}", metric && metric->noise ? metric->name : "NULL"},
-                          {"{noise_or_null}", metric && metric->noise ? metric->noise : "NULL"},
-                          {"{trivial}", metric ? metric->trivial : NULL},
-                          {"{by_id}", by_id},
-                          {"{by}", by},
-                          {"{others}", by ? others : NULL},
-                          {"{memory}", memory},
-                          {"{enomem}", nb_status_name(NB_ENOMEM)},
-                          {"{exclusive}", study->exclusive ? "1" : "0"},
-                          {NULL, NULL}};
-    while (*sql) {
+    const char *name = metric ? metric->name : NULL, *noise = metric ? metric->noise : NULL,
+               *trivial = metric ? metric->trivial : NULL, *is_noise = "0", *by_ids[] = {NULL, NULL}, **others;
+    unsigned there = (name ? METRIC : 0u) | (noise ? NOISE : 0u) | (trivial ? TRIVIAL : 0u) | (by ? BY : 0u) |
+                     (memory ? MEMORY : 0u);
+    if (by) NB_NEED(by_ids[0], nb_format(ctx, "%s_id", by));
+    NB_TRY(ctx, list_others(study, by, &others, ctx));
+    if (noise)
+        NB_TRY(ctx, nb_sql_fill("caveats.is_noise",
+                                NB_GIVEN(NB_GIVE_NAME("metric", name), NB_GIVE_PIECE("noise", noise)), &is_noise, ctx));
+    const nb_sql_given *given = NB_GIVEN(
+        NB_GIVE_NAME("metric", name), NB_GIVE_VALUE("metric", name), NB_GIVE_VALUE("noise", noise),
+        NB_GIVE_PIECE("is_noise", is_noise), NB_GIVE_NAME("trivial", trivial), NB_GIVE_VALUE("trivial", trivial),
+        NB_GIVE_VALUE("by", by), NB_GIVE_NAME("by_id", by_ids[0]), NB_GIVE_NAMES("by_ids", by_ids),
+        NB_GIVE_NAMES("others", others), NB_GIVE_NAME("memory", memory), NB_GIVE_VALUE("memory", memory),
+        NB_GIVE_VALUE("enomem", nb_status_name(NB_ENOMEM)), NB_GIVE_INT("exclusive", study->exclusive));
+    for (size_t s = 0; s < sizeof statements / sizeof *statements; s++) {
         nb_grid a;
-        NB_TRY(ctx, next_statement(&sql, words, &statement, ctx));
-        if (!statement) continue;
-        NB_TRY(ctx, nb_relation_ask(r, statement, &a, ctx));
+        if (statements[s].needs & ~there) continue;
+        NB_TRY(ctx, nb_sql_ask(r, statements[s].statement, given, &a, ctx));
         for (int i = 0; i < a.count; i++) NB_TRY(ctx, nb_caveats_add(found, nb_grid_at(&a, i, 0)->text));
     }
     return NB_OK;
@@ -114,7 +125,7 @@ nb_status nb_caveats_find(nb_relation *r, nb_store *store, nb_texts *found, nb_c
     nb_texts_init(found, ctx);
     for (const nb_column *c = r->study->columns; c->name; c++)
         if (c->memory) memory = c->name;
-    NB_TRY(ctx, find_in_rows(r, nb_sql_text("caveats"), memory, found, ctx));
+    NB_TRY(ctx, find_in_rows(r, memory, found, ctx));
     NB_TRY(ctx, find_prediction(store, found, ctx));
     NB_TRY(ctx, tell_builds(store, &builds, ctx));
     return builds ? nb_caveats_add(found, nb_format(ctx, "The %s.", builds)) : NB_OK;

@@ -1,11 +1,13 @@
--- What a reader of the run should know before its numbers: each query answers with one sentence, or with none.
--- {metric}, {noise} and {trivial} are the study's columns, {by} what its methods differ in, {others} what the identity
--- is else; a query that names what the study does not have is left out.
+-- What a reader of the run should know before its numbers: each statement answers with one sentence, or with none.
+-- {metric}, {noise} and {trivial} are the study's columns, {by_id} what its methods differ in; caveats.c says which
+-- statements need them.
 
+-- name: unfinished
 SELECT 'The run is not finished: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
        ' rows have not been measured yet.'
 FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
 
+-- name: wrong
 WITH wrong AS (
     SELECT status, count(*) AS rows, min(position) AS first FROM key WHERE status NOT IN ('ok', 'skipped', 'planned')
     GROUP BY status)
@@ -13,11 +15,13 @@ SELECT (SELECT count(*) FROM key WHERE status IN (SELECT status FROM wrong)) || 
        ' rows went wrong (' || listed(rows || ' ' || status, status) || ') and count in no median and no ratio.'
 FROM wrong HAVING count(*) > 0;
 
+-- name: no_memory_left
 SELECT count(*) || ' rows ran out of memory, of which each worker had a share: ' || field('retry', 'failed') ||
        ' with fewer workers (' || field('jobs', NULL) || ') or more memory (' || field('memory', NULL) ||
        ') may measure them.'
-FROM run WHERE status NOT IN ('ok', 'skipped') AND instr(reason, '{enomem}') HAVING count(*) > 0;
+FROM run WHERE status NOT IN ('ok', 'skipped') AND instr(reason, :enomem) HAVING count(*) > 0;
 
+-- name: few_sources
 WITH few AS (
     SELECT stratum.id, stratum.label, count(*) AS sources
     FROM source JOIN stratum ON stratum.id = stratum_id GROUP BY stratum.id HAVING count(*) < 6)
@@ -25,18 +29,20 @@ SELECT 'Few sources (texts, images, or draws of generated data), and no verdict 
        listed(sources || ' of ' || label, id) || '.'
 FROM few HAVING count(*) > 0;
 
-WITH drawn AS (SELECT max(trial) + 1 AS trials FROM key WHERE draws GROUP BY {by_id})
+-- name: few_trials
+WITH drawn AS (SELECT max(trial) + 1 AS trials FROM key WHERE draws GROUP BY ''{by_ids:, @})
 SELECT 'Few trials: ' || min(trials) ||
     '. In a trial strategies draw the same for all sources, so more sources do not ' ||
        'make up for few trials' ||
        CASE WHEN min(trials) < 3 THEN ', and comparisons have no verdict.' ELSE ': intervals are wide.' END
 FROM drawn HAVING min(trials) < 5;
 
-WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY {others}) AS contest FROM run WHERE opens),
+-- name: oracle_leads
+WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM run WHERE opens),
 entry AS MATERIALIZED (
-    SELECT contest, trial, alone, {by}_id AS method, {metric} AS result FROM run JOIN line USING (line_id)
-    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)
-        AND (SELECT max(oracle) FROM component WHERE kind = '{by}')),
+    SELECT contest, trial, alone, {by_id} AS method, {metric} AS result FROM run JOIN line USING (line_id)
+    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT {is_noise}
+        AND (SELECT max(oracle) FROM component WHERE kind = :by)),
 met AS (
     SELECT contest, trial, method, result FROM entry
     UNION ALL SELECT contest, i.trial, method, result
@@ -47,46 +53,54 @@ ranked AS ( -- next: the method behind it
 leader AS (
     SELECT method, count(*) AS leads FROM ranked WHERE place = 1 AND next IS NOT NULL GROUP BY method
     ORDER BY leads DESC, method LIMIT 1)
-SELECT 'An oracle is in the lead: ' || label || ', oracle has the least {metric} most often, in ' || leads || ' of ' ||
+SELECT 'An oracle is in the lead: ' || label || ', oracle has the least ' || :metric || ' most often, in ' ||
+       leads || ' of ' ||
        (SELECT count(*) FROM ranked WHERE place = 1 AND next IS NOT NULL) || ' comparisons. It looks at what it is to '
            ||
        'approximate, and so says what is possible, not what to use.'
-FROM leader JOIN component ON kind = '{by}' AND id = method WHERE oracle;
+FROM leader JOIN component ON kind = :by AND id = method WHERE oracle;
 
-SELECT count(CASE WHEN {metric} <= {noise} THEN 1 END) || ' of ' || count(*)
-    || ' values of {metric} are not above their ' ||
-       'rounding noise (column {noise}): they say that it is small, and nothing about which is smaller.'
-FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {metric} <= {noise} THEN 1 END) > 0;
+-- name: noise
+SELECT count(CASE WHEN {is_noise} THEN 1 END) || ' of ' || count(*)
+    || ' values of ' || :metric || ' are not above their ' ||
+       'rounding noise (column ' || :noise || '): they say that it is small, and nothing about which is smaller.'
+FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {is_noise} THEN 1 END) > 0;
 
+-- name: trivial
 WITH result AS MATERIALIZED (
-    SELECT {by}_id AS id, {metric} >= {trivial} AS worse FROM run WHERE status = 'ok' AND {metric} IS NOT NULL),
+    SELECT {by_id} AS id, {metric} >= {trivial} AS worse FROM run WHERE status = 'ok' AND {metric} IS NOT NULL),
 method AS (
     SELECT id, count(*) AS results, count(CASE WHEN worse THEN 1 END) AS worse FROM result GROUP BY id)
-SELECT 'Mostly no better than equal weights for all tokens (column {trivial}): ' ||
+SELECT 'Mostly no better than equal weights for all tokens (column ' || :trivial || '): ' ||
        listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' || worse || ' of ' || results || ' rows)',
            id)
        || '.'
-FROM method JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;
+FROM method JOIN component USING (id) WHERE kind = :by AND 2 * worse > results HAVING count(*) > 0;
 
+-- name: warnings
 SELECT rows || ' of ' || (SELECT count(*) FROM key) || ' rows came with a warning; the first: ' || reason || '.'
 FROM (SELECT count(*) AS rows, min(position), reason FROM run
-      WHERE status = 'ok' AND reason <> '' AND NOT coalesce({metric_or_null} <= {noise_or_null}, 0))
+      WHERE status = 'ok' AND reason <> '' AND NOT {is_noise})
 WHERE rows > 0;
 
+-- name: no_memory_told
 SELECT (count(*) - count({memory})) || ' of ' || count(*) ||
-    ' rows have no {memory}: the system did not tell what memory ' ||
+    ' rows have no ' || :memory || ': the system did not tell what memory ' ||
        'they took.'
 FROM run WHERE status = 'ok' HAVING count({memory}) < count(*);
 
+-- name: memory_short
 WITH machine AS (
     SELECT min(CAST(json_extract(text, '$.memory_mib') AS REAL)) AS mib FROM main.manifests
     WHERE id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)),
 most AS (SELECT max({memory}) / 1048576.0 AS mib FROM run WHERE status = 'ok')
-SELECT 'Memory was short: a row took up to ' || shown('%.0f', most.mib) || ' MiB (column {memory}) of the ' ||
+SELECT 'Memory was short: a row took up to ' || shown('%.0f', most.mib) || ' MiB (column ' || :memory || ') of the ' ||
+      
        shown('%.0f', machine.mib) || ' MiB that the machine has, so that times may have pages in them that were ' ||
        'written out and read again.'
 FROM most JOIN machine WHERE most.mib > 0.5 * machine.mib;
 
+-- name: machines
 WITH machine AS (
     SELECT coalesce(json_extract(text, '$.host'), '') || ' (' || coalesce(json_extract(text, '$.cpu'), '') || ')'
         AS name,
@@ -95,8 +109,12 @@ WITH machine AS (
 SELECT 'The rows were measured on ' || count(*) || ' machines: ' || listed(name, first) || '.'
 FROM machine HAVING count(*) > 1;
 
+-- name: calls
 SELECT 'The times were taken in ' || count(*) ||
     ' calls of the program, between which the machine may have changed its ' ||
        'pace.'
-FROM main.manifests WHERE {exclusive} AND id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)
+FROM main.manifests WHERE :exclusive AND id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)
 HAVING count(*) > 1;
+
+-- name: is_noise
+coalesce({metric} <= {noise}, 0)

@@ -3,6 +3,7 @@
 #include "answers/claim_compare.h"
 
 #include "rows/where.h"
+#include "rows/run_facts.h"
 
 /* Crosses the contrasts of all settings. */
 static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_units *u, nb_ctx *ctx)

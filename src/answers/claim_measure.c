@@ -6,9 +6,12 @@
  *     T x - (T - 1) x_(-t): of what is linear in the trials, as a mean, trial t's own (Tukey's jackknife). */
 #include "answers/claim_measure.h"
 
-#include "base/builder.h"
 #include "base/text.h"
+#include "rows/columns.h"
+#include "rows/pairs.h"
+#include "rows/statement.h"
 #include "rows/views.h"
+#include "rows/run_facts.h"
 
 #include <limits.h>
 #include <math.h>
@@ -50,23 +53,22 @@ static const nb_column *find_metric(const measurer *m, int series)
     return nb_column_find(m->relation->study->columns, m->claim->series[series].metric.text);
 }
 
-/* *sql <- what the rows of a group agree in. Over the values of a column, they are of one build. */
-static nb_status name_groups(const measurer *m, const char **sql)
+/* Lists what the rows of a group agree in. Over the values of a column, they are of one build: *build, in SQL. */
+static nb_status name_groups(const measurer *m, const char **build, const char ***keys)
 {
     const nb_claim *c = m->claim;
     bool several = false, times = false; /* builds; calls of one */
+    int count = 0;
     for (int s = 0; s < c->series_count; s++) times = times || find_metric(m, s)->time;
     if (c->column && !nb_text_among(NB_BUILD, (const char *const *)c->confounded))
         NB_TRY(m->ctx, nb_builds_table(m->relation, times, &several, m->ctx));
-    *sql = several
-               ? "head_id, source_id, (SELECT build FROM build JOIN main.results AS r USING (manifest) WHERE r.rowid "
-                 "= run.id)"
-               : "head_id, source_id";
+    *build = several ? nb_sql_text("claim_rows.build") : "0";
+    NB_NEED(*keys, nb_alloc(m->ctx, (size_t)nb_column_count(m->relation->study->columns) + 1, sizeof **keys));
     for (const nb_column *column = m->relation->study->columns; column->name; column++) {
         bool own = c->column && strcmp(column->name, c->column) == 0;
         if (nb_is_of_method(column) && !own && !in_series(c, column->name) &&
             !nb_text_among(column->name, (const char *const *)c->confounded))
-            NB_TRY(m->ctx, nb_keys_add(sql, column, m->ctx));
+            NB_TRY(m->ctx, nb_key_name(column, &(*keys)[count++], m->ctx));
     }
     return NB_OK;
 }
@@ -77,10 +79,13 @@ static bool counts_noise(const nb_claim *c)
     return c->query == nb_claim_queries && c->statistic != NB_CLAIM_GEOMETRIC_MEAN;
 }
 
-/* Adds the columns of a metric to the view of the claim's rows: those of this series, and which they are. Without a
+/* *sql <- the columns of a metric among those of the claim's rows: those of this series, and which they are. Without a
  * metric (series_count 0) a row that has a result has 1. */
-static nb_status add_series(const measurer *m, int s, nb_string *columns)
+static nb_status make_series(const measurer *m, int s, const char **sql)
 {
+    static const char *const names[][4] = {{"in1", "x1", "noise1", "disturbed1"},
+                                           {"in2", "x2", "noise2", "disturbed2"}};
+    enum { IN, X, NOISE, DISTURBED };
     const nb_claim *c = m->claim;
     static const nb_conditions none = {0};
     const nb_column *metric = s < c->series_count ? find_metric(m, s) : NULL;
@@ -89,34 +94,35 @@ static nb_status add_series(const measurer *m, int s, nb_string *columns)
     NB_TRY(m->ctx,
            nb_claim_rows(m->relation, m->part, metric ? &c->series[s].where : &none, &where, &m->units->why, m->ctx));
     if (m->units->why) return NB_OK;
-    const char *x = metric ? metric->name : "1", *is_noise = "0";
-    if (noise) NB_NEED(is_noise, nb_format(m->ctx, "coalesce(status = 'ok' AND %s <= %s, 0)", x, noise));
-    return nb_append(columns, m->ctx,
-                     ", %s AS in%d, CASE WHEN status = 'ok' AND NOT %s THEN %s END AS x%d, %s AS noise%d, "
-                     "coalesce(%s, 0) AS disturbed%d",
-                     there ? where : "0", s + 1, is_noise, there ? x : "NULL", s + 1, is_noise, s + 1,
-                     metric ? nb_disturbance_of(m->relation->study, metric, m->ctx).condition : "0", s + 1);
+    const char *x = there ? "1" : "NULL", *is_noise = "0";
+    if (metric) NB_TRY(m->ctx, nb_key_sql(metric, &x, m->ctx));
+    if (noise)
+        NB_TRY(m->ctx,
+               nb_sql_fill("claim_rows.is_noise", NB_GIVEN(NB_GIVE_PIECE("metric", x), NB_GIVE_PIECE("noise", noise)),
+                           &is_noise, m->ctx));
+    const char *disturbed = metric ? nb_disturbance_of(m->relation->study, metric, m->ctx).condition : "0";
+    return nb_sql_fill("claim_rows.series",
+                       NB_GIVEN(NB_GIVE_PIECE("where", there ? where : "0"), NB_GIVE_PIECE("is_noise", is_noise),
+                                NB_GIVE_PIECE("metric", x), NB_GIVE_PIECE("is_disturbed", disturbed),
+                                NB_GIVE_NAME("in", names[s][IN]), NB_GIVE_NAME("x", names[s][X]),
+                                NB_GIVE_NAME("noise", names[s][NOISE]), NB_GIVE_NAME("disturbed", names[s][DISTURBED])),
+                       sql, m->ctx);
 }
 
 /* Makes the tables of the claim's rows, unless there is a reason why there are none. */
 static nb_status make_rows(const measurer *m)
 {
-    nb_string columns = NB_NO_TEXT;
-    const char *groups, *at = "NULL", *sql;
-    NB_TRY(m->ctx, name_groups(m, &groups));
+    const char *series[2], *build, *at = "NULL", **keys;
+    NB_TRY(m->ctx, name_groups(m, &build, &keys));
     if (m->claim->column)
         NB_TRY(m->ctx, nb_key_sql(nb_column_find(m->relation->study->columns, m->claim->column), &at, m->ctx));
-    for (int s = 0; s < 2 && !m->units->why; s++) NB_TRY(m->ctx, add_series(m, s, &columns));
+    for (int s = 0; s < 2 && !m->units->why; s++) NB_TRY(m->ctx, make_series(m, s, &series[s]));
     if (m->units->why) return NB_OK;
-    NB_NEED(sql,
-            nb_format(m->ctx,
-                      "DROP VIEW IF EXISTS temp.claim_source; "
-                      "CREATE TEMP VIEW claim_source AS SELECT id, line_id, trial, stratum_id, source_id, head_id, "
-                      "draws, %s AS at, CAST(min(number) OVER (PARTITION BY %s) AS INTEGER) AS group_id%s FROM run "
-                      "WHERE %s",
-                      at, groups, columns.text, m->part));
-    NB_TRY(m->ctx, nb_relation_run(m->relation, sql));
-    return nb_relation_run_file(m->relation, nb_sql_text("claim_rows"), m->ctx);
+    return nb_sql_run(m->relation, "claim_rows.tables",
+                      NB_GIVEN(NB_GIVE_PIECE("at", at), NB_GIVE_PIECE("build", build),
+                               NB_GIVE_NAMES("group_keys", keys), NB_GIVE_PIECE("series1", series[0]),
+                               NB_GIVE_PIECE("series2", series[1]), NB_GIVE_PIECE("part", m->part)),
+                      m->ctx);
 }
 
 /* Counts the rows that have a result, and says why values have no logarithms. */
@@ -126,11 +132,7 @@ static nb_status count_rows(const measurer *m)
     const nb_claim *c = m->claim;
     bool logs = c->statistic == NB_CLAIM_GEOMETRIC_MEAN || (c->query && c->query->logs);
     nb_grid a;
-    NB_TRY(m->ctx, nb_relation_ask(m->relation,
-                                   "SELECT count(x), count(CASE WHEN disturbed THEN x END), count(CASE WHEN noise THEN "
-                                   "1 END), count(CASE WHEN x IS NULL AND NOT noise THEN 1 END), min(CASE WHEN x < 0 "
-                                   "THEN x END) FROM claim_value",
-                                   &a, m->ctx));
+    NB_TRY(m->ctx, nb_sql_ask(m->relation, "claim_rows.counts", NULL, &a, m->ctx));
     m->units->found = (int)nb_grid_at(&a, 0, FOUND)->integer;
     m->units->disturbed = (int)nb_grid_at(&a, 0, DISTURBED)->integer;
     m->units->noise = (int)nb_grid_at(&a, 0, NOISE)->integer;
@@ -248,12 +250,8 @@ static int pair_at(const trials *t, int row, int column)
 
 static nb_status find_trials(const measurer *m, bool has_groups, trials *t)
 {
-    NB_TRY(m->ctx, nb_relation_ask(m->relation,
-                                   has_groups ? "SELECT DISTINCT group_id, trial FROM claim_choice WHERE NOT alone "
-                                                "ORDER BY 1, 2"
-                                              : "SELECT DISTINCT source_id, trial FROM claim_choice WHERE NOT alone "
-                                                "ORDER BY 1, 2",
-                                   &t->pairs, m->ctx));
+    NB_TRY(m->ctx, nb_sql_ask(m->relation, "claim_rows.trials", NB_GIVEN(NB_GIVE_INT("has_groups", has_groups)),
+                              &t->pairs, m->ctx));
     NB_TRY(m->ctx, nb_crossed_add_trial(&t->crossed, 0, m->ctx));
     for (int i = 0; i < t->pairs.count; i++)
         NB_TRY(m->ctx, nb_crossed_add_trial(&t->crossed, pair_at(t, i, TRIAL), m->ctx));
@@ -286,9 +284,7 @@ static int count_trials(const trials *t, int of, int trial, bool *with)
 static nb_status add_pseudo_values(const measurer *m, const measurement *whole, int trial, trials *t)
 {
     measurement rest;
-    const char *leave_out;
-    NB_NEED(leave_out, nb_format(m->ctx, "DELETE FROM claim_without; INSERT INTO claim_without VALUES (%d)", trial));
-    NB_TRY(m->ctx, nb_relation_run(m->relation, leave_out));
+    NB_TRY(m->ctx, nb_sql_run(m->relation, "claim_rows.leave_out", NB_GIVEN(NB_GIVE_INT("trial", trial)), m->ctx));
     NB_TRY(m->ctx, ask_query(m, &rest));
     for (int i = 0; i < whole->count && rest.count > 0; i++) {
         const measured_value *v = &whole->values[i], *without;
@@ -321,8 +317,7 @@ static nb_status cross_trials(const measurer *m, const measurement *whole)
     for (int i = 0; i < t.crossed.trials; i++)
         if (t.asked[i]) NB_TRY(m->ctx, add_pseudo_values(m, whole, i, &t));
     NB_NEED(draws, nb_alloc(m->ctx, (size_t)u->strata.count + 1, sizeof *draws));
-    NB_TRY(m->ctx,
-           nb_relation_ask(m->relation, "SELECT DISTINCT stratum_id FROM claim_choice WHERE draws", &drawn, m->ctx));
+    NB_TRY(m->ctx, nb_sql_ask(m->relation, "claim_rows.drawn", NULL, &drawn, m->ctx));
     for (int i = 0; i < drawn.count; i++) draws[nb_grid_at(&drawn, i, 0)->integer] = draws[u->strata.count] = true;
     return nb_claim_units_find_common(u, &t.crossed, draws, m->ctx);
 }
@@ -370,7 +365,7 @@ nb_status nb_claim_measure(nb_relation *relation, const char *among, const nb_cl
     measurer m = {.relation = relation, .claim = claim, .part = among, .units = u, .ctx = ctx};
     *u = (nb_claim_units){.count = 0};
     NB_TRY(ctx, nb_relation_strata(relation, &u->strata, ctx));
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT stratum_id FROM source ORDER BY id", &m.source_strata, ctx));
+    NB_TRY(ctx, nb_sql_ask(relation, "claim_rows.strata", NULL, &m.source_strata, ctx));
     NB_TRY(ctx, nb_head_places_find(relation, &m.places, ctx));
     return nb_claim_excuse(measure(&m), &u->why, ctx);
 }

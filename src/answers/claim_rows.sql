@@ -1,4 +1,4 @@
--- What a query of a claim reads (claim_measure.h), of the rows in the view `claim_source` (claim_measure.c):
+-- What a query of a claim reads (claim_measure.h), of the rows that it is about:
 --
 --   claim_choice   a row each: id, stratum_id, source_id, head_id, trial, draws; group_id, which rows share that differ
 --                  in nothing but the trial and the column `over`; at, that column (of components, their number);
@@ -7,12 +7,19 @@
 --   claim_value    a row for each metric of it: series, 1 or 2, x, noise, disturbed
 --   claim_point    claim_value, and
 --   claim_row      `run` with group_id, at, x and y, both without the trial in claim_without, if any
+
+-- name: tables
 DROP TABLE IF EXISTS temp.claim_without;
 CREATE TEMP TABLE claim_without (trial INTEGER);
 
 DROP TABLE IF EXISTS temp.claim_choice;
 CREATE TEMP TABLE claim_choice AS
-SELECT *, max(trial) OVER (PARTITION BY line_id) = 0 AS alone FROM claim_source WHERE in1 OR in2;
+WITH chosen AS (
+    SELECT id, line_id, trial, stratum_id, source_id, head_id, draws, {at} AS at,
+           CAST(min(number) OVER (PARTITION BY head_id, source_id, {build}{group_keys:, @}) AS INTEGER) AS group_id,
+           {series1}, {series2}
+    FROM run WHERE {part})
+SELECT *, max(trial) OVER (PARTITION BY line_id) = 0 AS alone FROM chosen WHERE in1 OR in2;
 
 DROP TABLE IF EXISTS temp.claim_value;
 CREATE TEMP TABLE claim_value AS
@@ -31,3 +38,35 @@ WHERE alone OR trial IS NOT (SELECT trial FROM claim_without);
 CREATE TEMP VIEW IF NOT EXISTS claim_row AS
 SELECT run.*, c.group_id, c.at, c.x1 AS x, c.x2 AS y FROM claim_choice AS c CROSS JOIN run ON run.id = c.id
 WHERE c.alone OR c.trial IS NOT (SELECT trial FROM claim_without);
+
+-- The columns of a metric in claim_choice: {where} it is meant.
+-- name: series
+{where} AS {in}, CASE WHEN status = 'ok' AND NOT {is_noise} THEN {metric} END AS {x}, {is_noise} AS {noise},
+           coalesce({is_disturbed}, 0) AS {disturbed}
+
+-- name: is_noise
+coalesce(status = 'ok' AND {metric} <= {noise}, 0)
+
+-- name: build
+(SELECT build FROM build JOIN main.results AS r USING (manifest) WHERE r.rowid = run.id)
+
+-- The rows that have a result.
+-- name: counts
+SELECT count(x), count(CASE WHEN disturbed THEN x END), count(CASE WHEN noise THEN 1 END),
+       count(CASE WHEN x IS NULL AND NOT noise THEN 1 END), min(CASE WHEN x < 0 THEN x END)
+FROM claim_value;
+
+-- In which trials there are rows of a group or a source.
+-- name: trials
+SELECT DISTINCT CASE WHEN :has_groups THEN group_id ELSE source_id END, trial FROM claim_choice WHERE NOT alone
+ORDER BY 1, 2;
+
+-- name: leave_out
+DELETE FROM claim_without;
+INSERT INTO claim_without VALUES (:trial);
+
+-- name: drawn
+SELECT DISTINCT stratum_id FROM claim_choice WHERE draws;
+
+-- name: strata
+SELECT stratum_id FROM source ORDER BY id;

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "answers/contrast.h"
 #include "rows/columns.h"
+#include "rows/run_facts.h"
 
 typedef struct {
     nb_grid strata; /* see nb_relation_strata */

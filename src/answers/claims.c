@@ -10,8 +10,11 @@
 #include "answers/claim_measure.h"
 #include "answers/compare.h"
 #include "config/labels.h"
+#include "rows/columns.h"
 #include "rows/names.h"
+#include "rows/statement.h"
 #include "rows/where.h"
+#include "rows/run_facts.h"
 #include "statistics/intervals.h"
 #include "statistics/multiple.h"
 #include "statistics/ranks.h"
@@ -248,7 +251,8 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     const nb_column *c = nb_column_find(study->columns, name);
     const char *sql;
     NB_TRY(j->ctx, nb_label_sql(c, &sql, j->ctx));
-    NB_NEED(sql, nb_format(j->ctx, "SELECT %s FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
+    NB_TRY(j->ctx, nb_sql_fill("claims.label", NB_GIVEN(NB_GIVE_PIECE("label", sql), NB_GIVE_PIECE("part", part)), &sql,
+                               j->ctx));
     NB_TRY(j->ctx, nb_relation_text(j->relation, sql, text, j->ctx));
     if (!*text) *text = "";
     return c->identity ? NB_OK : nb_component_label(j->relation, name, text, j->ctx);
@@ -329,18 +333,14 @@ static void conclude(nb_claim_result *r)
 static nb_status make_groups(const judge *j, const char *among, int *count)
 {
     const nb_column *columns = j->relation->study->columns;
-    const char *keys = "", *first = "0", *sql;
+    const char *keys = "";
     nb_grid groups;
     for (const char **c = j->claim->each; *c; c++)
         NB_TRY(j->ctx, nb_keys_add(&keys, nb_column_find(columns, *c), j->ctx));
-    if (*keys) NB_NEED(first, nb_format(j->ctx, "min(number) OVER (PARTITION BY %s)", keys));
-    NB_NEED(sql, nb_format(j->ctx,
-                           "DROP TABLE IF EXISTS temp.claim_part; CREATE TEMP TABLE claim_part (part INTEGER, id "
-                           "INTEGER, PRIMARY KEY (part, id)) WITHOUT ROWID; "
-                           "INSERT INTO claim_part SELECT %s, id FROM (SELECT id, %s AS first FROM run WHERE %s)",
-                           *keys ? "dense_rank() OVER (ORDER BY first) - 1" : first, first, among));
-    NB_TRY(j->ctx, nb_relation_run(j->relation, sql));
-    NB_TRY(j->ctx, nb_relation_ask(j->relation, "SELECT coalesce(max(part) + 1, 0) FROM claim_part", &groups, j->ctx));
+    if (!*keys) keys = "0";
+    NB_TRY(j->ctx, nb_sql_run(j->relation, "claims.parts",
+                              NB_GIVEN(NB_GIVE_PIECE("keys", keys), NB_GIVE_PIECE("among", among)), j->ctx));
+    NB_TRY(j->ctx, nb_sql_ask(j->relation, "claims.count_parts", NULL, &groups, j->ctx));
     *count = (int)nb_grid_at(&groups, 0, 0)->integer;
     return NB_OK;
 }
@@ -366,7 +366,8 @@ static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r
         nb_claim_answer *a = &r->parts[r->part_count];
         nb_mark mark = nb_ctx_mark(j->ctx);
         *a = (nb_claim_answer){.more = NAN, .slack = NAN, .family = j->family ? j->family : count * pairs};
-        NB_NEED(part, nb_format(j->ctx, "id IN (SELECT id FROM claim_part WHERE part = %d)", r->part_count / pairs));
+        NB_NEED(part, nb_format(j->ctx, "%d", r->part_count / pairs));
+        NB_TRY(j->ctx, nb_sql_fill("claims.is_of_part", NB_GIVEN(NB_GIVE_PIECE("part", part)), &part, j->ctx));
         NB_TRY(j->ctx, name_part(j, part, pair, pairs > 1, &a->name));
         NB_TRY(j->ctx, c->form == NB_CLAIM_COMPARE ? nb_claim_compare(j->relation, part, c, pair, &units, j->ctx)
                                                    : nb_claim_measure(j->relation, part, c, &units, j->ctx));

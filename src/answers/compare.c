@@ -4,6 +4,8 @@
 
 #include "answers/contrast.h"
 #include "rows/columns.h"
+#include "rows/statement.h"
+#include "rows/run_facts.h"
 #include "statistics/multiple.h"
 
 #include <math.h>
@@ -19,13 +21,13 @@ static int find_text(const nb_grid *values, const char *wanted)
     return -1;
 }
 
-/* Finds the first value, `baseline` before all others, that is among those that a query gives; -1: none is. */
-static nb_status find_first(const nb_relation *relation, const nb_grid *values, int baseline, const char *sql, int *out,
-                            nb_ctx *ctx)
+/* Finds the first value, `baseline` before all others, that is among those that a statement gives; -1: none is. */
+static nb_status find_first(const nb_relation *relation, const nb_grid *values, int baseline, const char *statement,
+                            const nb_sql_given *given, int *out, nb_ctx *ctx)
 {
     nb_grid found;
     *out = -1;
-    NB_TRY(ctx, nb_relation_ask(relation, sql, &found, ctx));
+    NB_TRY(ctx, nb_sql_ask(relation, statement, given, &found, ctx));
     for (int i = 0; i <= values->count && *out < 0; i++) {
         int v = i == 0 ? baseline : i - 1;
         const nb_cell *cell = nb_grid_at(values, v, 0);
@@ -37,18 +39,13 @@ static nb_status find_first(const nb_relation *relation, const nb_grid *values, 
 nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
                               const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx)
 {
-    const char *measured, *without;
     int at = find_text(values, wanted), first;
     *baseline = at < 0 ? 0 : at;
     if (!metric->exact) return NB_OK;
-    NB_NEED(measured,
-            nb_format(ctx, "SELECT DISTINCT %s FROM run WHERE status = 'ok' AND %s IS NOT NULL AND NOT coalesce(%s, 0)",
-                      by->name, metric->name, metric->exact));
-    NB_TRY(ctx, find_first(relation, values, *baseline, measured, &first, ctx));
-    if (first < 0) {
-        NB_NEED(without, nb_format(ctx, "SELECT %s FROM run GROUP BY 1 HAVING count(%s) = 0", by->name, metric->name));
-        NB_TRY(ctx, find_first(relation, values, *baseline, without, &first, ctx));
-    }
+    const nb_sql_given *given = NB_GIVEN(NB_GIVE_NAME("by", by->name), NB_GIVE_NAME("metric", metric->name),
+                                         NB_GIVE_PIECE("exact", metric->exact));
+    NB_TRY(ctx, find_first(relation, values, *baseline, "compare.measured", given, &first, ctx));
+    if (first < 0) NB_TRY(ctx, find_first(relation, values, *baseline, "compare.without_result", given, &first, ctx));
     if (first >= 0) *baseline = first;
     return NB_OK;
 }
@@ -252,10 +249,7 @@ static nb_status find_changes(const comparer *c)
     terms.contrast.apart = true;
     terms.resamples = 0;
     NB_TRY(c->ctx, estimate_all(&apart));
-    NB_TRY(c->ctx, nb_relation_ask(c->relation,
-                                   "SELECT dense_rank() OVER (ORDER BY min(scope)) - 1 FROM agreed WHERE question = "
-                                   ":question GROUP BY setting ORDER BY setting",
-                                   &wholes, c->ctx));
+    NB_TRY(c->ctx, nb_sql_ask(c->relation, "compare.wholes", NULL, &wholes, c->ctx));
     for (int i = 0; i < c->out->count; i++)
         if (c->out->items[i].stratum == NB_OVER_STRATA)
             NB_TRY(c->ctx, find_change(c, &each, &wholes, &c->out->items[i]));
@@ -294,8 +288,8 @@ static nb_status find_metrics(const nb_relation *relation, const nb_contrast_ter
     metrics[1] = NULL;
     for (int i = 0, count = 0; i < 2 && wanted[1]; i++) {
         nb_grid any;
-        const char *sql = nb_format(ctx, "SELECT 1 FROM run WHERE %s IS NOT NULL LIMIT 1", wanted[i]->name);
-        NB_TRY(ctx, nb_relation_ask(relation, sql, &any, ctx));
+        NB_TRY(ctx, nb_sql_ask(relation, "compare.any_result", NB_GIVEN(NB_GIVE_NAME("metric", wanted[i]->name)), &any,
+                               ctx));
         if (any.count > 0) metrics[count++] = wanted[i];
     }
     return NB_OK;
@@ -332,13 +326,12 @@ nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *poo
 {
     const nb_study *study = relation->study;
     nb_compare_terms terms = {.confidence = 0.95, .resamples = resamples, .margin = log(NB_USUAL_MARGIN)};
-    nb_grid values, seed;
+    nb_grid values;
     *out = (nb_comparison){.count = 0};
     if (study->baseline < 0 || !nb_study_metric(study)) return NB_OK;
     terms.contrast = (nb_contrast_terms){.by = study->axes[study->baseline].column, .baseline = -1, .pool = pool};
     NB_TRY(ctx, nb_relation_values(relation, terms.contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
-    terms.seed = nb_grid_at(&seed, 0, 0)->integer;
+    NB_TRY(ctx, nb_relation_seed(relation, &terms.seed, ctx));
     return nb_compare_openly(relation, &terms, relation->baseline, out, ctx);
 }

@@ -6,6 +6,8 @@
 #include "base/fields.h"
 #include "base/text.h"
 #include "rows/columns.h"
+#include "rows/statement.h"
+#include "rows/run_facts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,22 +78,17 @@ enum { KNOWN_BY, FIRST_ID, FIRST_SETTING };
 /* Asks for the values in these columns, each with its label, of the first row of each value or setting. */
 static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_grid *answer)
 {
-    nb_string list = NB_NO_TEXT;
-    const char *sql;
+    nb_string cells = NB_NO_TEXT;
     for (; *columns; columns++) {
         const nb_column *c = nb_column_find(m->relation->study->columns, *columns);
-        const char *value = NB_INPUT_SQL("run"), *label = "coalesce(" NB_INPUT_SQL("run") ", '-')";
-        if (c) NB_NEED(value, nb_format(m->ctx, "run.%s", c->name));
-        if (c) NB_TRY(m->ctx, nb_label_sql(c, &label, m->ctx));
-        NB_TRY(m->ctx, nb_append(&list, m->ctx, "%s, %s, ", value, label));
+        const char *cell;
+        NB_TRY(m->ctx, nb_cell_sql(c, &cell, m->ctx));
+        NB_TRY(m->ctx, nb_append(&cells, m->ctx, "%s, ", cell));
     }
-    NB_NEED(sql,
-            nb_format(m->ctx,
-                      "SELECT %sfirst.%s, first.id, first.%s FROM (SELECT value, setting, scope, id, min(number) AS "
-                      "number FROM agreed WHERE question = :question GROUP BY %s) AS first CROSS JOIN run ON run.id "
-                      "= first.id ORDER BY first.number",
-                      list.text, of, m->grouped, of));
-    return nb_relation_ask(m->relation, sql, answer, m->ctx);
+    return nb_sql_ask(
+        m->relation, "contrast.firsts",
+        NB_GIVEN(NB_GIVE_PIECE("cells", cells.text), NB_GIVE_NAME("of", of), NB_GIVE_NAME("grouped", m->grouped)),
+        answer, m->ctx);
 }
 
 static nb_status find_settings(maker *m)
@@ -112,10 +109,7 @@ static nb_status check_single(const maker *m)
     for (const char *const *c = m->terms->confounded; c && *c; c++)
         NB_TRY(m->ctx, nb_append_item(&list, ", ", m->ctx, "%s", *c));
     if (!*list.text) return NB_OK;
-    NB_TRY(m->ctx, nb_relation_ask(m->relation,
-                                   "SELECT 1 FROM side WHERE question = :question GROUP BY same, trial, value HAVING "
-                                   "count(*) > 1 LIMIT 1",
-                                   &several, m->ctx));
+    NB_TRY(m->ctx, nb_sql_ask(m->relation, "contrast.several", NULL, &several, m->ctx));
     NB_REQUIRE(m->ctx, several.count == 0, NB_EINVAL,
                "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
                m->terms->by, list.text);
@@ -130,12 +124,7 @@ static const nb_cell *value_cell(const maker *m, int value, int what)
 /* The number of rows that each value has in pairs, or would have. */
 static nb_status count_rows(maker *m)
 {
-    return nb_relation_ask(
-        m->relation,
-        "WITH counted AS (SELECT value, count(*) AS rows FROM side WHERE question = :question GROUP "
-        "BY value) SELECT rows FROM (SELECT value, min(number) AS first FROM agreed WHERE question = "
-        ":question GROUP BY value) JOIN counted USING (value) ORDER BY first",
-        &m->rows, m->ctx);
+    return nb_sql_ask(m->relation, "contrast.row_counts", NULL, &m->rows, m->ctx);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -209,22 +198,11 @@ static int compare_places(const void *p, const void *q)
 /* The pairs with a baseline of the values from `first` on, by value and setting. */
 static nb_status read_pairs(maker *m, int baseline, int first, int *count)
 {
-    const char *sql;
     sqlite3_stmt *s;
-    NB_NEED(sql,
-            nb_format(
-                m->ctx,
-                "WITH code AS MATERIALIZED (SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS code "
-                "FROM agreed WHERE question = :question GROUP BY value) "
-                "SELECT code, %s, apart, stratum_id, source_id, head_id, trial, same, draws, skipped_x, "
-                "skipped_y, untimed_x, untimed_y, exact_x, exact_y, disturbed, x, y, noise_x, noise_y, se_x, se_y FROM "
-                "pair JOIN code ON value = a "
-                "WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline",
-                m->grouped));
-    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, NULL, &s, m->ctx));
-    nb_cell_bind(s, sqlite3_bind_parameter_index(s, ":b"), value_cell(m, baseline, KNOWN_BY));
-    sqlite3_bind_int(s, sqlite3_bind_parameter_index(s, ":first"), first);
-    sqlite3_bind_int(s, sqlite3_bind_parameter_index(s, ":baseline"), baseline);
+    const nb_sql_given *given =
+        NB_GIVEN(NB_GIVE_NAME("grouped", m->grouped), NB_GIVE_INT("first", first), NB_GIVE_INT("baseline", baseline),
+                 {"b", NB_SQL_IS_VALUE, *value_cell(m, baseline, KNOWN_BY), NULL});
+    NB_TRY(m->ctx, nb_sql_prepare(m->relation, "contrast.pairs", given, &s, m->ctx));
     for (*count = 0;; ++*count) {
         bool there;
         NB_TRY(m->ctx, nb_relation_step(m->relation, s, &there));
@@ -284,27 +262,14 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int first, int
  * least, and the options that allow it. NULL: the baseline has no such row. */
 static nb_status find_difference(const maker *m, int baseline, int value, const char **names, const char **allow)
 {
-    nb_string flags = NB_NO_TEXT, total = NB_NO_TEXT, differ = NB_NO_TEXT, options = NB_NO_TEXT;
-    const char *sql;
+    nb_string differ = NB_NO_TEXT, options = NB_NO_TEXT;
     nb_grid a;
-    for (const char **c = m->question.keys; *c; c++) {
-        NB_TRY(m->ctx, nb_append(&flags, m->ctx, ", a.%s IS NOT b.%s AS %s", *c, *c, *c));
-        NB_TRY(m->ctx, nb_append(&total, m->ctx, " + (a.%s IS NOT b.%s)", *c, *c));
-    }
-    if (m->question.builds) {
-        NB_TRY(m->ctx, nb_append(&flags, m->ctx, ", x.build <> y.build AS " NB_BUILD));
-        NB_TRY(m->ctx, nb_append(&total, m->ctx, " + (x.build <> y.build)"));
-    }
-    NB_NEED(
-        sql,
-        nb_format(m->ctx,
-                  "WITH line AS (SELECT * FROM agreed WHERE question = :question) SELECT 0%s AS total%s FROM line AS "
-                  "x CROSS JOIN run AS a ON a.id = x.id CROSS JOIN line AS y ON y.value = (SELECT value FROM line "
-                  "WHERE id = %lld) CROSS JOIN run AS b ON b.id = y.id AND b.head_id = a.head_id WHERE x.id = %lld "
-                  "ORDER BY total, b.number LIMIT 1",
-                  total.text, flags.text, value_cell(m, baseline, FIRST_ID)->integer,
-                  value_cell(m, value, FIRST_ID)->integer));
-    NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, &a, m->ctx));
+    NB_TRY(m->ctx,
+           nb_sql_ask(m->relation, "contrast.differences",
+                      NB_GIVEN(NB_GIVE_NAMES("keys", m->question.keys), NB_GIVE_INT("builds", m->question.builds),
+                               NB_GIVE_INT("baseline", value_cell(m, baseline, FIRST_ID)->integer),
+                               NB_GIVE_INT("row", value_cell(m, value, FIRST_ID)->integer)),
+                      &a, m->ctx));
     for (int c = 1; c < a.columns && a.count; c++) {
         if (!nb_grid_at(&a, 0, c)->integer) continue;
         NB_TRY(m->ctx, nb_append_item(&differ, " and ", m->ctx, "%s", a.names[c]));

@@ -6,6 +6,7 @@
 #define NB_CONTRAST_H
 
 #include "rows/pairs.h"
+#include "rows/run_facts.h"
 #include "statistics/pairs.h"
 
 typedef struct {

@@ -4,6 +4,7 @@
 
 #include "rows/functions.h"
 #include "rows/made_tables.h"
+#include "rows/statement.h"
 #include "statistics/estimate.h"
 #include "statistics/multiple.h"
 
@@ -12,19 +13,9 @@
 
 nb_status nb_head_places_find(nb_relation *relation, nb_head_places *p, nb_ctx *ctx)
 {
-    static const char sql[] =
-        "CREATE TEMP TABLE place AS "
-        "WITH per_head AS (SELECT head_id, min(number) AS number, id FROM stretch GROUP BY head_id),"
-        " several AS (SELECT problem_id FROM stretch GROUP BY problem_id HAVING count(DISTINCT source_id) > 1),"
-        " named AS (SELECT per_head.head_id, per_head.number, model, layer,"
-        "  CASE WHEN problem_id IN (SELECT * FROM several) THEN"
-        "  dense_rank() OVER (PARTITION BY problem_id, source_id ORDER BY run.head) - 1 ELSE run.head END AS head"
-        "  FROM per_head JOIN run ON run.id = per_head.id),"
-        " placed AS (SELECT *, min(number) OVER (PARTITION BY model, layer, head) AS first FROM named) "
-        "SELECT head_id, dense_rank() OVER (ORDER BY first) - 1 AS id, head, layer FROM placed ORDER BY head_id";
-    NB_TRY(ctx, nb_relation_make(relation, "place", sql, ctx));
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT id FROM place ORDER BY head_id", &p->heads, ctx));
-    return nb_relation_ask(relation, "SELECT head, layer FROM place GROUP BY id ORDER BY id", &p->items, ctx);
+    NB_TRY(ctx, nb_relation_make(relation, "place", "head_conflict.places", NULL, ctx));
+    NB_TRY(ctx, nb_sql_ask(relation, "head_conflict.of_heads", NULL, &p->heads, ctx));
+    return nb_sql_ask(relation, "head_conflict.items", NULL, &p->items, ctx);
 }
 
 int nb_head_place(const nb_head_places *p, int head_id)

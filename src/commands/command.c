@@ -11,6 +11,7 @@
 #include "answers/caveats.h"
 #include "rows/open.h"
 #include "rows/where.h"
+#include "rows/run_facts.h"
 #include "run/run_folder.h"
 
 #include <math.h>

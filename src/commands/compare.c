@@ -8,6 +8,7 @@
 #include "rows/columns.h"
 #include "rows/open.h"
 #include "rows/where.h"
+#include "rows/run_facts.h"
 #include "run/run_folder.h"
 
 #include <math.h>
@@ -115,13 +116,11 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const nb_given_labels *labels;
     nb_relation *relation;
     nb_comparison comparison;
-    nb_grid seed;
     const char *usual = NULL;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
     const nb_study *study = relation->study;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
-    NB_REQUIRE(ctx, seed.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    NB_TRY(ctx, nb_relation_seed(relation, &terms->seed, ctx));
     terms->contrast.by = g->by ? g->by : usual_column(study);
     NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: %s is missing: the study %s has no usual one",
                nb_spell_option(ctx, "by", NULL), study->component.name);
@@ -132,7 +131,6 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
-    terms->seed = nb_grid_at(&seed, 0, 0)->integer;
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));
     NB_TRY(ctx, nb_compare_openly(relation, terms, usual, &comparison, ctx));

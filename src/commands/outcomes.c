@@ -6,6 +6,7 @@
 #include "base/fields.h"
 #include "base/words.h"
 #include "rows/made_tables.h"
+#include "rows/statement.h"
 #include "run/match.h"
 #include "run/run_folder.h"
 
@@ -27,50 +28,34 @@ nb_status nb_outcomes_choose(const nb_relation *r, const nb_plan *plan, const bo
                              int *failures, nb_ctx *ctx)
 {
     sqlite3_stmt *insert;
-    const char *sql;
     nb_grid a;
-    *where = only ? "position IN (SELECT position FROM asked)" : "1";
+    *where = nb_sql_text(only ? "outcomes.asked" : "outcomes.all");
     if (only) NB_TRY(ctx, nb_relation_table(r, "asked", "position INTEGER PRIMARY KEY", &insert, ctx));
     for (int i = 0; only && i < plan->row_count; i++)
         if (only[i]) NB_TRY(ctx, nb_relation_add(r, insert, "i", i));
-    NB_NEED(sql, nb_format(ctx, "SELECT count(*) FROM key WHERE status NOT IN ('ok', 'skipped') AND %s", *where));
-    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "outcomes.failures", NB_GIVEN(NB_GIVE_PIECE("where", *where)), &a, ctx));
     *failures = (int)nb_grid_at(&a, 0, 0)->integer;
     return NB_OK;
 }
 
 static nb_status find_wrong(const nb_relation *r, const char *where, nb_grid *rows, nb_ctx *ctx)
 {
-    const char *sql;
-    NB_NEED(sql, nb_format(ctx,
-                           "SELECT status, coalesce(reason, 'no reason is known'), count, position, nth, dense_rank() "
-                           "OVER (ORDER BY count DESC, status, coalesce(reason, '')) FROM (SELECT status, reason, "
-                           "position, count(*) OVER same AS count, row_number() OVER (same ORDER BY position) AS nth "
-                           "FROM run WHERE status NOT IN ('ok', 'skipped', 'planned') AND %s WINDOW same AS (PARTITION "
-                           "BY status, coalesce(reason, ''))) ORDER BY 6, position",
-                           where));
-    return nb_relation_ask(r, sql, rows, ctx);
+    return nb_sql_ask(r, "outcomes.wrong", NB_GIVEN(NB_GIVE_PIECE("where", where)), rows, ctx);
 }
 
 /* Each status once with its count, in the order in which people want them; then why rows were skipped. */
 static nb_status print_counts(const nb_relation *r, const char *where, nb_ctx *ctx)
 {
-    const char *sql;
     nb_grid counts, skipped;
     long long all = 0;
-    NB_NEED(sql, nb_format(ctx, "SELECT status, count(*) FROM key WHERE %s GROUP BY status", where));
-    NB_TRY(ctx, nb_relation_ask(r, sql, &counts, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "outcomes.counts", NB_GIVEN(NB_GIVE_PIECE("where", where)), &counts, ctx));
     for (int i = 0; i < counts.count; i++) all += nb_grid_at(&counts, i, 1)->integer;
     printf("rows: %lld", all);
     for (const char *const *status = nb_row_statuses; *status; status++)
         for (int i = 0; i < counts.count; i++)
             if (strcmp(nb_grid_at(&counts, i, 0)->text, *status) == 0)
                 printf(", %lld %s", nb_grid_at(&counts, i, 1)->integer, *status);
-    NB_NEED(sql, nb_format(ctx,
-                           "SELECT count(*), coalesce(reason, '') FROM run WHERE status = 'skipped' AND %s GROUP BY 2 "
-                           "ORDER BY 1 DESC, 2",
-                           where));
-    NB_TRY(ctx, nb_relation_ask(r, sql, &skipped, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "outcomes.skipped", NB_GIVEN(NB_GIVE_PIECE("where", where)), &skipped, ctx));
     for (int i = 0; i < skipped.count; i++)
         printf("\nskipped: %lld rows: %s", nb_grid_at(&skipped, i, 0)->integer, nb_grid_at(&skipped, i, 1)->text);
     fputc('\n', stdout);

@@ -69,7 +69,7 @@ static nb_status tell_missing(const wish *w, nb_ctx *ctx)
 {
     nb_page page;
     nb_page_make(&page, ctx);
-    NB_TRY(ctx, nb_query_tell(w->relation, "SELECT text AS paragraph FROM without", &page, ctx));
+    NB_TRY(ctx, nb_query_tell(w->relation, nb_sql_text("run_facts.without"), &page, ctx));
     if (page.count == 0) return NB_OK;
     fputc('\n', stdout);
     return nb_format_page(&page, w->format);

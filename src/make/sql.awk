@@ -12,18 +12,33 @@ function complain(place, text) {
     print place ": " text > "/dev/stderr"
     bad = 1
 }
+# A text by its name: of a file, or of one of its statements.
+function end_text(id, study, folder, name,    i) {
+    printf "static const char %s[] = {", id
+    for (i = 1; i <= length(text); i++) printf "%s%d,", i % 20 ? "" : "\n", code[substr(text, i, 1)]
+    print "0};"
+    files = files "    {\"" study "\", \"" folder "\", \"" name "\", " id "},\n"
+}
+# What stands between one "-- name: NAME" and the comment before the next; what is before the first is about the file.
+function end_statement() {
+    sub(/\n(--[^\n]*\n)+$/, "\n", text)
+    if (statement) end_text("_" folder "_" file "_" statement, "", folder, file "." statement)
+    text = ""
+}
 function end_file() {
     if (!path) return
+    if (statement) {
+        end_statement()
+        statement = ""
+        return
+    }
     if (path ~ /\/figures\// && !script)
         complain(path, "a figure is a table with a script, and has no `-- script: NAME.gp`")
     if (split(path, part, "/") == 3) split("src/studies//" part[2] "/" part[3], part, "/") # of no study
     name = part[5]
     sub(/\.sql$/, "", name)
     id = part[3] "_" part[4] "_" name
-    printf "static const char %s[] = {", id
-    for (i = 1; i <= length(text); i++) printf "%s%d,", i % 20 ? "" : "\n", code[substr(text, i, 1)]
-    print "0};"
-    files = files "    {\"" part[3] "\", \"" part[4] "\", \"" name "\", " id "},\n"
+    end_text(id, part[3], part[4], name)
     kind = part[4] == "tables" ? "table" : part[4] == "figures" ? "figure" : ""
     if (kind)
         printf "static const char *const %s_references[] = {%s NULL};\n" \
@@ -46,7 +61,14 @@ FNR == 1 {
     end_file()
     path = FILENAME
     heading = before = 1
-    kind_of_file = path ~ /\/figures\// ? "figures" : path ~ /\/views\// ? "" : "tables"
+    kind_of_file = path ~ /\/figures\// ? "figures" : path ~ /\/views\/|^src\/(rows|answers)\// ? "" : "tables"
+}
+/^-- name: / && (depth = split(FILENAME, part, /[\/.]/)) < 6 { # src/FOLDER/FILE.sql, src/studies/FOLDER/FILE.sql
+    end_statement()
+    folder = part[depth - 2]
+    file = part[depth - 1]
+    statement = $3
+    next
 }
 { text = text $0 "\n" }
 !/^--/ { heading = 0; before = $0 == "" }

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "base/text.h"
 #include "components/condition.h"
+#include "rows/statement.h"
 
 #include <string.h>
 
@@ -30,11 +31,18 @@ bool nb_is_of_scene(const nb_relation *r, int kind)
     return a && a->scene && kind != r->problem;
 }
 
+nb_status nb_key_name(const nb_column *c, const char **name, nb_ctx *ctx)
+{
+    NB_NEED(*name, nb_format(ctx, c->type == NB_COLUMN_TEXT && c->identity ? "%s_id" : "%s", c->name));
+    return NB_OK;
+}
+
 nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
 {
-    bool text = c->type == NB_COLUMN_TEXT;
-    NB_NEED(*sql, nb_format(ctx, text && c->identity ? "%s_id" : text ? "coalesce(%s, '')" : "%s", c->name));
-    return NB_OK;
+    bool plain = c->type == NB_COLUMN_TEXT && !c->identity;
+    const char *name;
+    NB_TRY(ctx, nb_key_name(c, &name, ctx));
+    return nb_sql_fill(plain ? "columns.text_key" : "columns.key", NB_GIVEN(NB_GIVE_NAME("column", name)), sql, ctx);
 }
 
 nb_status nb_keys_add(const char **list, const nb_column *c, nb_ctx *ctx)
@@ -57,41 +65,49 @@ nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *c, nb_c
     if (c->disturbed) return (nb_disturbance){c->disturbed, "other programs", "column load"};
     if (!c->time || study->exclusive) return (nb_disturbance){"0", "", ""};
     hint = nb_format(ctx, "%s avoids them", nb_field(ctx, "jobs", "1"));
-    return (nb_disturbance){"id IN (SELECT r.rowid FROM main.results AS r WHERE r.manifest IN (SELECT m.id FROM "
-                            "main.manifests AS m WHERE json_extract(m.text, '$.jobs') > 1))",
-                            "other workers", hint ? hint : "one job avoids them"};
+    return (nb_disturbance){nb_sql_text("columns.other_workers"), "other workers", hint ? hint : "one job avoids them"};
 }
 
 nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
 {
-    if (c->identity && c->type == NB_COLUMN_TEXT)
-        NB_NEED(*sql, nb_format(ctx,
-                                "(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN '" NB_ORACLE_MARK
-                                "' ELSE '' END FROM component WHERE kind = '%s' AND id = run.%s_id)",
-                                c->name, c->name));
-    else
-        NB_NEED(*sql,
-                nb_format(ctx, c->type == NB_COLUMN_REAL ? "shown('%%.4g', run.%s)" : "CAST(run.%s AS TEXT)", c->name));
-    return NB_OK;
+    const char *id = c->name, *statement = c->type == NB_COLUMN_REAL ? "columns.real_label" : "columns.label";
+    if (c->identity && c->type == NB_COLUMN_TEXT) {
+        NB_TRY(ctx, nb_key_name(c, &id, ctx));
+        statement = "columns.component_label";
+    }
+    return nb_sql_fill(statement,
+                       NB_GIVEN(NB_GIVE_NAME("column", c->name), NB_GIVE_NAME("id", id),
+                                NB_GIVE_TEXT("mark", NB_ORACLE_MARK), NB_GIVE_TEXT("kind", c->name)),
+                       sql, ctx);
+}
+
+nb_status nb_input_sql(const char *rows, const char **sql, nb_ctx *ctx)
+{
+    return nb_sql_fill("columns.input", NB_GIVEN(NB_GIVE_NAME("rows", rows)), sql, ctx);
+}
+
+nb_status nb_cell_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
+{
+    const char *label = "", *input;
+    if (c) NB_TRY(ctx, nb_label_sql(c, &label, ctx));
+    NB_TRY(ctx, nb_input_sql("run", &input, ctx));
+    return nb_sql_fill(c ? "columns.cell" : "columns.input_cell",
+                       NB_GIVEN(NB_GIVE_NAME("column", c ? c->name : ""), NB_GIVE_PIECE("label", label),
+                                NB_GIVE_PIECE("input", input)),
+                       sql, ctx);
 }
 
 nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_grid *values, nb_ctx *ctx)
 {
-    const char *key, *value = "v", *sql;
+    const char *key, *statement = "columns.values_among";
     const nb_column *c = nb_column_find(r->study->columns, column);
     bool numbered = c->identity && c->type == NB_COLUMN_TEXT, of_line = c->identity && strcmp(column, "trial") != 0;
-    if (numbered) NB_NEED(value, nb_format(ctx, "(SELECT spec FROM component WHERE kind = '%s' AND id = v)", column));
+    if (numbered) statement = among ? "columns.component_values_among" : "columns.component_values"; /* of no row */
     NB_TRY(ctx, nb_key_sql(c, &key, ctx));
-    if (numbered && !among) /* in this order, and with no row to look at */
-        NB_NEED(sql, nb_format(ctx, "SELECT spec, quote(id) FROM component WHERE kind = '%s' ORDER BY id", column));
-    else
-        NB_NEED(sql, nb_format(ctx,
-                               "WITH meant AS MATERIALIZED (SELECT %s AS v, number FROM run WHERE %s) "
-                               "SELECT %s, quote(v) FROM meant GROUP BY v ORDER BY min(number)",
-                               key,
-                               among     ? among
-                               : of_line ? "opens"
-                                         : "1",
-                               value));
-    return nb_relation_ask(r, sql, values, ctx);
+    return nb_sql_ask(r, statement,
+                      NB_GIVEN(NB_GIVE_VALUE("kind", column), NB_GIVE_PIECE("key", key),
+                               NB_GIVE_PIECE("among", among     ? among
+                                                      : of_line ? "opens"
+                                                                : "1")),
+                      values, ctx);
 }

@@ -6,6 +6,7 @@
 #include "rows/columns.h"
 #include "rows/panels.h"
 #include "rows/made_tables.h"
+#include "rows/statement.h"
 
 #include <string.h>
 
@@ -175,37 +176,33 @@ bool nb_is_in_key(const nb_study *study, const nb_column *c)
 }
 
 /* Lists what `key` has behind what each study's has: of its columns, numbers of texts and what is narrow, and of what a
- * row has for them. */
-static nb_status list_own(const nb_relation *r, const char **columns, const char **values)
+ * row has for the latter. */
+static nb_status list_own(const nb_relation *r, const char **columns, const char **narrow)
 {
-    *columns = *values = "";
-    for (int i = 0; i < r->kind_count; i++) {
+    *columns = *narrow = "";
+    for (int i = 0; i < r->kind_count; i++)
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s_id INTEGER", *columns, r->kinds[i]->name));
-        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, r->kinds[i]->name));
-    }
     for (const nb_column *c = r->study->columns; c->name; c++) {
         if (!nb_is_in_key(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0) continue;
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
                                     : c->type == NB_COLUMN_REAL ? "REAL"
                                                                 : "TEXT"));
-        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, nb_column_or_null(r, c->name)));
+        NB_NEED(*narrow, nb_format(r->ctx, "%s, %s", *narrow, nb_column_or_null(r, c->name)));
     }
     return NB_OK;
 }
 
 /* Lists the numbers of the identity but for the trial. */
-static nb_status list_identity(keys *k, const char **columns)
+static nb_status list_identity(keys *k, const char **names)
 {
     const nb_relation *r = k->r;
-    *columns = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
         if (!c->identity || c->type == NB_COLUMN_TEXT || strcmp(c->name, "trial") == 0) continue;
-        NB_NEED(*columns, nb_format(r->ctx, "%s, %s", *columns, c->name));
-        k->identity++;
+        NB_REQUIRE(r->ctx, r->kind_count + k->identity < NUMBERS, NB_EBUG, "the identity has more than %d columns",
+                   NUMBERS);
+        names[k->identity++] = c->name;
     }
-    NB_REQUIRE(r->ctx, r->kind_count + k->identity <= NUMBERS, NB_EBUG, "the identity has more than %d columns",
-               NUMBERS);
     return NB_OK;
 }
 
@@ -213,7 +210,7 @@ static nb_status list_identity(keys *k, const char **columns)
 static nb_status mark_alone(const keys *k)
 {
     sqlite3_stmt *update;
-    NB_TRY(k->scratch, nb_relation_prepare(k->r, "UPDATE key SET alone = 1 WHERE id = ?", NULL, &update, k->scratch));
+    NB_TRY(k->scratch, nb_sql_prepare(k->r, "keys.mark_alone", NULL, &update, k->scratch));
     for (int i = 0; i < k->lines.count; i++) {
         if (k->of_lines[i].repeated) continue;
         sqlite3_bind_int64(update, 1, k->of_lines[i].first);
@@ -222,18 +219,20 @@ static nb_status mark_alone(const keys *k)
     return NB_OK;
 }
 
-nb_status nb_keys_make(nb_names *names, const char *which)
+nb_status nb_keys_make(nb_names *names, bool some)
 {
     nb_relation *r = names->relation;
     keys made = {.r = r, .names = names}, *k = &made;
-    const char *identity, *columns, *values, *sql;
+    const char *texts[NB_MOST_TEXTS + 1] = {NULL}, *identity[NUMBERS + 1] = {NULL}, *columns, *narrow, *kept = "", *sql;
     NB_NEED(k->scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k->heads, k->scratch);
     nb_texts_init(&k->lines, k->scratch);
-    NB_TRY(r->ctx, list_identity(k, &identity));
-    for (int i = 0; i < r->kind_count; i++)
+    NB_TRY(r->ctx, list_identity(k, identity));
+    for (int i = 0; i < r->kind_count; i++) {
+        texts[i] = r->kinds[i]->name;
         k->of_data[i] = i == r->problem || nb_is_of_runs(r, i) || nb_is_of_scene(r, i);
-    NB_TRY(r->ctx, list_own(r, &columns, &values));
+    }
+    NB_TRY(r->ctx, list_own(r, &columns, &narrow));
     NB_NEED(sql, nb_format(r->ctx,
                            "id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head INTEGER, trial INTEGER, "
                            "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
@@ -244,15 +243,13 @@ nb_status nb_keys_make(nb_names *names, const char *which)
                                      "number INTEGER PRIMARY KEY, id INTEGER, position INTEGER, trial INTEGER, "
                                      "problem_id INTEGER, head_id INTEGER, panel_id INTEGER, source_id INTEGER",
                                      &k->insert_stretch, k->scratch));
-    NB_NEED(
-        sql,
-        nb_format(
-            r->ctx,
-            "SELECT rowid, position, head, trial, n, d, status, %s, %s, %s%s%s FROM %s WHERE position IS NOT NULL%s "
-            "ORDER BY position",
-            nb_column_or_null(r, "model"), nb_column_or_null(r, "layer"), nb_column_or_null(r, "source"), values,
-            identity, r->rows, which));
-    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k->row, k->scratch));
+    if (some) NB_TRY(r->ctx, nb_sql_fill("keys.kept", NULL, &kept, r->ctx));
+    const nb_sql_given *given = NB_GIVEN(
+        NB_GIVE_PIECE("model", nb_column_or_null(r, "model")), NB_GIVE_PIECE("layer", nb_column_or_null(r, "layer")),
+        NB_GIVE_PIECE("source", nb_column_or_null(r, "source")), NB_GIVE_NAMES("texts", texts),
+        NB_GIVE_PIECE("narrow", narrow), NB_GIVE_NAMES("identity", identity), NB_GIVE_PIECE("rows", r->rows),
+        NB_GIVE_PIECE("kept", kept));
+    NB_TRY(r->ctx, nb_sql_prepare(r, "keys.rows", given, &k->row, k->scratch));
     for (int count = 0;; count++) {
         bool there;
         NB_TRY(r->ctx, nb_relation_step(r, k->row, &there));

@@ -5,9 +5,9 @@
 
 #include "rows/names.h"
 
-/* Makes the table, and numbers the relation's specs, panels, strata and sources. `which`: "" or a condition, of the
- * rows that are there. */
-nb_status nb_keys_make(nb_names *names, const char *which);
+/* Makes the table, and numbers the relation's specs, panels, strata and sources. some: of the
+ * rows in `kept_rows` alone. */
+nb_status nb_keys_make(nb_names *names, bool some);
 
 /* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key`, so that they
  * read no whole row. */

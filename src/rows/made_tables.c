@@ -2,20 +2,21 @@
 /* made_tables.c - see made_tables.h */
 #include "rows/made_tables.h"
 
+#include "rows/statement.h"
+
 #include <stdarg.h>
 #include <string.h>
 
 nb_status nb_relation_table(const nb_relation *r, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx)
 {
-    const char *values = "?", *unique = strstr(columns, ", PRIMARY KEY"), *sql;
+    const char *values = "?", *unique = strstr(columns, ", PRIMARY KEY");
     for (const char *at = columns; (at = strchr(at, ',')) && at != unique; at++)
         NB_NEED(values, nb_format(ctx, "%s, ?", values));
-    NB_NEED(sql, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (%s)%s", table, table, columns,
-                           unique ? " WITHOUT ROWID" : ""));
-    NB_TRY(ctx, nb_relation_run(r, sql));
-    NB_NEED(sql, nb_format(ctx, "INSERT INTO temp.%s VALUES (%s)", table, values));
-    return nb_relation_prepare(r, sql, NULL, insert, ctx);
+    const nb_sql_given *given =
+        NB_GIVEN(NB_GIVE_NAME("table", table), NB_GIVE_PIECE("columns", columns), NB_GIVE_PIECE("values", values));
+    NB_TRY(ctx, nb_sql_run(r, unique ? "made_tables.keyed_table" : "made_tables.table", given, ctx));
+    return nb_sql_prepare(r, "made_tables.insert", given, insert, ctx);
 }
 
 nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char *types, ...)
@@ -60,19 +61,20 @@ nb_status nb_relation_note(nb_relation *r, const char *name, const char *of, nb_
     return NB_OK;
 }
 
-nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *statement, const nb_sql_given *given,
+                           nb_ctx *ctx)
 {
+    const char *sql;
+    NB_TRY(ctx, nb_sql_fill(statement, given, &sql, ctx));
     if (nb_relation_has(r, table, sql)) return NB_OK;
     NB_TRY(ctx, nb_relation_note(r, table, NULL, ctx));
-    NB_TRY(ctx, nb_relation_run(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
-    NB_TRY(ctx, nb_relation_run(r, sql));
+    NB_TRY(ctx, nb_sql_run(r, "made_tables.drop", NB_GIVEN(NB_GIVE_NAME("table", table)), ctx));
+    NB_TRY(ctx, nb_relation_run_file(r, sql, ctx));
     return nb_relation_note(r, table, sql, ctx);
 }
 
 nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)
 {
-    return nb_relation_run(r, nb_format(ctx,
-                                        "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY); "
-                                        "INSERT INTO %s SELECT id FROM run WHERE %s ORDER BY id",
-                                        table, table, table, where));
+    return nb_sql_run(r, "made_tables.chosen", NB_GIVEN(NB_GIVE_NAME("table", table), NB_GIVE_PIECE("where", where)),
+                      ctx);
 }

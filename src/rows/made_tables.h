@@ -11,8 +11,10 @@ nb_status nb_relation_table(const nb_relation *relation, const char *table, cons
                             nb_ctx *ctx);
 /* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
 nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert, const char *types, ...);
-/* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
-nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
+/* Runs a statement (rows/statement.h) that makes a table, in the place of one of that name, unless that was made of the
+ * same words. It has no parameters. */
+nb_status nb_relation_make(nb_relation *relation, const char *table, const char *statement, const nb_sql_given *given,
+                           nb_ctx *ctx);
 
 /* Whether what has this name was made of this text; and that it now is (NULL: that it is not). */
 bool nb_relation_has(const nb_relation *relation, const char *name, const char *of);

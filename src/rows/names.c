@@ -12,6 +12,7 @@
 #include "problems/problem.h"
 #include "rows/columns.h"
 #include "rows/made_tables.h"
+#include "rows/statement.h"
 #include "strategies/strategy.h"
 
 #include <math.h>
@@ -259,8 +260,5 @@ nb_status nb_names_make(const nb_names *names)
             NB_TRY(r->ctx, add_component(names, component, option, kind, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
-    return nb_relation_run(
-        r, "UPDATE component SET input = NULL WHERE input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT "
-           "DISTINCT stratum_id, problem_id FROM key) JOIN component AS c ON c.kind = 'problem' AND c.id = "
-           "problem_id GROUP BY stratum_id HAVING min(c.input) < max(c.input))");
+    return nb_sql_run(r, "names.one_input", NULL, r->ctx);
 }

@@ -12,6 +12,7 @@
 #include "rows/keys.h"
 #include "rows/panels.h"
 #include "rows/row_views.h"
+#include "rows/statement.h"
 #include "rows/made_tables.h"
 #include "rows/views.h"
 #include "run/schema.h"
@@ -21,32 +22,26 @@
 static const nb_column run_column = {
     .name = "run", .type = NB_COLUMN_TEXT, .identity = true, .help = "the folder of the run"};
 
-/* Drops what was made of other rows, or by another relation of the same store: all but that, its own view, which rows
- * are there and, where some are left out, looks. */
+/* Drops what was made of other rows, or by another relation of the same store. */
 static nb_status drop_all(nb_relation *r, bool some)
 {
     nb_grid a;
-    const char *sql;
-    NB_NEED(sql, nb_format(r->ctx,
-                           "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
-                           "('table', 'view') AND name NOT IN ('results', 'gathered', 'kept_rows')%s ORDER BY name",
-                           some ? " AND name NOT GLOB 'look_*'" : ""));
-    NB_TRY(r->ctx, nb_relation_ask(r, sql, &a, r->ctx));
+    NB_TRY(r->ctx, nb_sql_ask(r, "open.drops", NB_GIVEN(NB_GIVE_INT("some", some)), &a, r->ctx));
     for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run(r, nb_grid_at(&a, i, 0)->text));
     return nb_views_forget(r, some);
 }
 
-/* All that follows from the rows; `which`: "" or a condition, of those that stay. */
-static nb_status make(nb_relation *r, const char *which)
+/* All that follows from the rows; some: of those in `kept_rows`. */
+static nb_status make(nb_relation *r, bool some)
 {
     nb_names names = {.relation = r};
     for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
     nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < NB_MOST_MADE; i++) r->made[i][1] = NULL;
-    NB_TRY(r->ctx, drop_all(r, *which));
+    NB_TRY(r->ctx, drop_all(r, some));
     NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
-    NB_TRY(r->ctx, nb_keys_make(&names, which));
+    NB_TRY(r->ctx, nb_keys_make(&names, some));
     NB_TRY(r->ctx, nb_names_make(&names));
     NB_TRY(r->ctx, nb_sources_make(r));
     NB_TRY(r->ctx, nb_panels_make(r));
@@ -64,8 +59,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
     NB_NEED(sql, nb_format(r->ctx, "run, position, %s", columns));
     NB_TRY(r->ctx, nb_relation_table(r, "gathered", sql, &insert, r->ctx));
-    NB_NEED(sql, nb_format(r->ctx, "SELECT position, %s FROM results WHERE position IS NOT NULL ORDER BY position",
-                           columns));
+    NB_TRY(r->ctx, nb_sql_fill("open.stored", NB_GIVEN(NB_GIVE_PIECE("columns", columns)), &sql, r->ctx));
     for (int i = 0; i < count; i++) {
         int code, last = before;
         NB_REQUIRE(r->ctx, sqlite3_prepare_v2(stores[i]->db, sql, -1, &select, NULL) == SQLITE_OK, NB_EIO, "%s: %s",
@@ -82,7 +76,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
         before = last;
     }
     nb_ctx_release(r->ctx, mark);
-    return nb_relation_run(r, "CREATE INDEX gathered_positions ON gathered (position)");
+    return nb_sql_run(r, "open.gathered_index", NULL, r->ctx);
 }
 
 static nb_status add_kinds(nb_relation *r)
@@ -133,7 +127,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     NB_TRY(ctx, nb_relation_run(r, "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; "
                                    "PRAGMA temp.cache_size = -262144"));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
-    NB_TRY(ctx, make(r, ""));
+    NB_TRY(ctx, make(r, false));
     *out = r;
     return NB_OK;
 }
@@ -148,5 +142,5 @@ nb_status nb_relation_keep(nb_relation *r, const char *where, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_looks_make(r, ctx));
     NB_TRY(ctx, nb_relation_choose(r, "kept_rows", where, ctx));
-    return make(r, " AND rowid IN (SELECT id FROM temp.kept_rows)");
+    return make(r, true);
 }

@@ -39,7 +39,4 @@ nb_status nb_pairs_need(nb_relation *relation, const char *what, nb_ctx *ctx);
  * it, too, which is what times depend on. *several: there are. */
 nb_status nb_builds_table(nb_relation *relation, bool sessions, bool *several, nb_ctx *ctx);
 
-/* In SQL, of a row of the view `run` of this name: how its files are read; NULL where none are. */
-#define NB_INPUT_SQL(run) "(SELECT input FROM component WHERE kind = 'problem' AND id = " run ".problem_id)"
-
 #endif

@@ -1,5 +1,5 @@
 -- The pairs of rows that a question (:question) is about, of its rows in the view `question_row` and their lines in
--- `question_line` (pairs.c).
+-- `question_line`. Both views are of the question's columns.
 --
 --   agreed   each line of rows, by what it agrees in with others: setting (all but what is compared and the data),
 --            scope (a setting without its landmarks, or without what is pooled) and same (setting, head and build) are
@@ -8,6 +8,68 @@
 --   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL
 --            where there is none; untimed: its row is well and has no time; apart: only one of the two has looked at
 --            rows of S that both are judged on; noise, ratio: as the estimator takes them (functions.h)
+
+-- Which program has measured rows.
+-- name: programs
+CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER);
+INSERT INTO build
+SELECT id, dense_rank() OVER (ORDER BY first) - 1
+FROM (SELECT id, min(id) OVER (PARTITION BY executable, coalesce(json_extract(text, '$.arithmetic'),
+          'arithmetic unknown')) AS first
+      FROM main.manifests);
+
+-- In which call of a program.
+-- name: calls
+CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER);
+INSERT INTO build SELECT id, dense_rank() OVER (ORDER BY id) - 1 FROM main.manifests;
+
+-- name: several_builds
+SELECT count(DISTINCT build) > 1 FROM build;
+
+-- name: any_input
+SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1;
+
+-- The rows of {from}, key or run, that a question is about.
+-- name: all_rows
+{from}
+
+-- name: chosen_rows
+chosen_rows CROSS JOIN {from} USING (id)
+
+-- name: rows
+SELECT {from}.*, 0 AS build FROM {rows}
+
+-- name: rows_of_builds
+SELECT {from}.*, coalesce(b.build, 0) AS build FROM {rows} JOIN main.results AS signed ON signed.rowid = {from}.id
+LEFT JOIN build AS b ON b.manifest = signed.manifest
+
+-- The lines that a question is about, each with its first row; those of all rows are in `key`.
+-- name: all_lines
+SELECT line_id, 0 AS build, number, alone, id FROM key WHERE opens
+
+-- name: lines
+SELECT line_id, build, min(number) AS number, max(trial) = 0 AS alone, id FROM ({keys}) GROUP BY line_id, build
+
+-- scope: a text that is the same where all values are that rows of a setting agree in; a NULL is a value of its own.
+-- name: views
+DROP VIEW IF EXISTS temp.question_line;
+DROP VIEW IF EXISTS temp.question_row;
+CREATE TEMP VIEW question_line AS {lines};
+CREATE TEMP VIEW question_row AS
+SELECT id, line_id, trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
+       quote({input}){agree_in: || ' ' || quote(@)} AS scope, {pooled} AS pooled, {x} AS x, {noise} AS noise,
+       {se} AS se, {seen} AS seen, {untimed} AS untimed, coalesce({exact}, 0) AS exact,
+       coalesce({disturbed}, 0) AS disturbed
+FROM ({rows}) AS asked;
+
+-- Whether a value that is judged on rows of S that its method may have looked at is another than one that is not.
+-- name: seen
+coalesce({unseen} <> {metric}, 1)
+
+-- name: untimed
+status = 'ok' AND {metric} IS NULL
+
+-- name: make
 CREATE TEMP TABLE IF NOT EXISTS agreed (
     question TEXT, line_id INTEGER, build INTEGER, id INTEGER, number INTEGER, value, setting INTEGER, scope INTEGER,
     same INTEGER, alone INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;

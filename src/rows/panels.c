@@ -5,6 +5,7 @@
 #include "config/labels.h"
 #include "rows/columns.h"
 #include "rows/made_tables.h"
+#include "rows/statement.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,37 +52,49 @@ nb_status nb_sources_make(const nb_relation *r)
     return NB_OK;
 }
 
-static nb_status count_panels(const nb_relation *r)
+/* The columns of kinds that a scene has beside its problem. */
+typedef struct {
+    const char *names[NB_MOST_TEXTS + 1], *ids[NB_MOST_TEXTS + 1]; /* end with NULL */
+} scene_columns;
+
+static nb_status find_scene(const nb_relation *r, scene_columns *scene)
 {
-    const char *names = "";
-    for (int i = 0; i < r->kind_count; i++)
-        if (nb_is_of_scene(r, i))
-            NB_NEED(names, nb_format(r->ctx, "%s, r.%s AS %s, k.%s_id AS %s_id", names, r->kinds[i]->name,
-                                     r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
-    return nb_relation_run(
-        r, nb_format(r->ctx,
-                     "CREATE TEMP TABLE panel AS SELECT c.*, '' AS title, k.problem_id AS problem_id, k.stratum_id AS "
-                     "stratum_id, CASE WHEN problems = 1 THEN r.problem END AS problem, %s AS model, %s AS layer, "
-                     "%s AS rows, r.n AS n, r.d AS d%s FROM (SELECT panel_id AS id, count(DISTINCT "
-                     "problem_id) AS problems, count(DISTINCT source_id) AS sources, count(DISTINCT head_id) "
-                     "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM stretch GROUP BY panel_id) "
-                     "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
-                     "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
-                     nb_column_or_null(r, "model"), nb_column_or_null(r, "layer"), nb_column_or_null(r, "rows"), names,
-                     r->rows));
+    int count = 0;
+    *scene = (scene_columns){{NULL}, {NULL}};
+    for (int i = 0; i < r->kind_count; i++) {
+        if (!nb_is_of_scene(r, i)) continue;
+        scene->names[count] = r->kinds[i]->name;
+        NB_NEED(scene->ids[count++], nb_format(r->ctx, "%s_id", r->kinds[i]->name));
+    }
+    return NB_OK;
 }
 
-/* Makes the panels. A title begins with the label of its one problem, or of several files with the model and how many
- * sources they are of. No two titles are the same: those facts of their data that differ among such are added, but for
- * the number of a kernel, whose label the title has. */
+static nb_status make_titles(const nb_relation *r, const scene_columns *scene)
+{
+    NB_TRY(r->ctx, nb_sql_run(r, "panels.begin_titles", NULL, r->ctx));
+    for (int i = 0; scene->names[i]; i++)
+        NB_TRY(r->ctx,
+               nb_sql_run(r, "panels.add_component",
+                          NB_GIVEN(NB_GIVE_VALUE("kind", scene->names[i]), NB_GIVE_NAME("id", scene->ids[i])), r->ctx));
+    return nb_sql_run(r, "panels.end_titles", NULL, r->ctx);
+}
+
 nb_status nb_panels_make(nb_relation *r)
 {
-    const char **problems, **labels, *scene = "''", *sql;
+    const char **problems, **labels;
+    scene_columns scene;
     nb_grid a;
     sqlite3_stmt *name;
+    NB_TRY(r->ctx, find_scene(r, &scene));
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, count_panels(r));
-    NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problem_id FROM panel ORDER BY id", &a, r->ctx));
+    NB_TRY(r->ctx,
+           nb_sql_run(r, "panels.panels",
+                      NB_GIVEN(NB_GIVE_PIECE("model", nb_column_or_null(r, "model")),
+                               NB_GIVE_PIECE("layer", nb_column_or_null(r, "layer")),
+                               NB_GIVE_PIECE("rows", nb_column_or_null(r, "rows")), NB_GIVE_NAMES("scene", scene.names),
+                               NB_GIVE_NAMES("scene_ids", scene.ids), NB_GIVE_PIECE("stored", r->rows)),
+                      r->ctx));
+    NB_TRY(r->ctx, nb_sql_ask(r, "panels.problems", NULL, &a, r->ctx));
     NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
     for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_grid_at(&a, i, 1)->integer];
@@ -91,29 +104,6 @@ nb_status nb_panels_make(nb_relation *r)
         int id = (int)nb_grid_at(&a, i, 0)->integer;
         NB_TRY(r->ctx, nb_relation_add(r, name, "itt", id, labels[i], r->panels.items[id]));
     }
-    for (int i = 0; i < r->kind_count; i++)
-        if (nb_is_of_scene(r, i))
-            NB_NEED(scene, nb_format(r->ctx,
-                                     "%s || CASE WHEN (SELECT count(DISTINCT %s_id) FROM panel) > 1 THEN ', ' || "
-                                     "(SELECT label FROM component WHERE kind = '%s' AND id = %s_id) ELSE '' END",
-                                     scene, r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
-    NB_NEED(
-        sql,
-        nb_format(
-            r->ctx,
-            "UPDATE panel SET title = CASE WHEN problems = 1 THEN (SELECT label FROM named WHERE named.id = "
-            "panel.id) ELSE (SELECT label FROM stratum WHERE id = stratum_id) || coalesce(' layer ' || layer, '') || "
-            "', ' || sources || ' sources' END || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows ELSE '' END; "
-            "CREATE TEMP TABLE fact AS SELECT n.id AS panel_id, f.key AS place, f.value AS text FROM named AS "
-            "n JOIN json_each('[' || replace(json_quote(alike), ', ', '\",\"') || ']') AS f; "
-            "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
-            "p.title AND o.id <> p.id JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON "
-            "g.panel_id = o.id AND g.place = f.place WHERE g.text IS NOT f.text AND f.text GLOB "
-            "'*[^0-9]*'; "
-            "UPDATE panel SET title = title || coalesce((SELECT group_concat(', ' || text, '') FROM "
-            "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), '')",
-            scene));
-    NB_TRY(r->ctx, nb_relation_run(r, sql));
-    nb_ctx_release(r->ctx, mark);
-    return nb_relation_run(r, "DROP TABLE named; DROP TABLE fact; DROP TABLE apart");
+    nb_ctx_release(r->ctx, mark); /* the statement that adds to `named` */
+    return make_titles(r, &scene);
 }

@@ -30,13 +30,23 @@ nb_status nb_statement_defer(sqlite3_stmt *s, nb_ctx *ctx)
     return nb_defer(ctx, finalize, s);
 }
 
+/* Binds the parameters that the statement has. What is given comes before the relation's own. */
 static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
 {
-    int baseline = sqlite3_bind_parameter_index(s, ":baseline"), m = sqlite3_bind_parameter_index(s, ":m"),
-        question = sqlite3_bind_parameter_index(s, ":question");
-    if (baseline > 0) sqlite3_bind_text(s, baseline, r->baseline, -1, SQLITE_STATIC);
-    if (m > 0) sqlite3_bind_int(s, m, r->m);
-    if (question > 0) sqlite3_bind_text(s, question, r->question, -1, SQLITE_STATIC);
+    for (int i = 1; i <= sqlite3_bind_parameter_count(s); i++) {
+        const char *name = sqlite3_bind_parameter_name(s, i);
+        const nb_sql_given *g = r->given;
+        if (!name) continue;
+        while (g && g->word && (g->kind != NB_SQL_IS_VALUE || strcmp(g->word, name + 1) != 0)) g++;
+        if (g && g->word)
+            nb_cell_bind(s, i, &g->value);
+        else if (strcmp(name, ":baseline") == 0)
+            sqlite3_bind_text(s, i, r->baseline, -1, SQLITE_STATIC);
+        else if (strcmp(name, ":m") == 0)
+            sqlite3_bind_int(s, i, r->m);
+        else if (strcmp(name, ":question") == 0)
+            sqlite3_bind_text(s, i, r->question, -1, SQLITE_STATIC);
+    }
 }
 
 nb_status nb_relation_prepare(const nb_relation *r, const char *sql, const char **rest, sqlite3_stmt **s, nb_ctx *ctx)
@@ -69,7 +79,7 @@ nb_status nb_relation_step(const nb_relation *r, sqlite3_stmt *s, bool *there)
 const char *nb_sql_text(const char *name)
 {
     const nb_sql_file *f = nb_sql_files;
-    while (*f->study || strcmp(f->name, name) != 0) f++;
+    while (f->study && (*f->study || strcmp(f->name, name) != 0)) f++;
     return f->text;
 }
 
@@ -169,22 +179,4 @@ nb_status nb_relation_text(const nb_relation *r, const char *sql, const char **t
     NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
     *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
     return NB_OK;
-}
-
-nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
-{
-    const char *sql; /* reads no more than it needs, since each command asks it */
-    NB_NEED(sql,
-            nb_format(ctx, "SELECT r.experiment FROM key JOIN %s AS r ON r.rowid = key.id WHERE number = 0", r->rows));
-    return nb_relation_text(r, sql, name, ctx);
-}
-
-nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx *ctx)
-{
-    return nb_relation_text(r, "SELECT text FROM unfinished", text, ctx);
-}
-
-nb_status nb_relation_strata(const nb_relation *r, nb_grid *strata, nb_ctx *ctx)
-{
-    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", strata, ctx);
 }

@@ -11,13 +11,30 @@
 
 enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 32 };
 
+/* What a statement is given; rows/statement.h makes them. A list ends with word == NULL. */
+typedef enum {
+    NB_SQL_IS_VALUE,
+    NB_SQL_IS_NAME,
+    NB_SQL_IS_NAMES,
+    NB_SQL_IS_TEXT,
+    NB_SQL_IS_TEXTS,
+    NB_SQL_IS_PIECE
+} nb_sql_kind;
+typedef struct {
+    const char *word;
+    nb_sql_kind kind;
+    nb_cell value;            /* a name, text or piece: its text; NULL: out of memory */
+    const char *const *names; /* or texts; end with NULL */
+} nb_sql_given;
+
 typedef struct nb_relation {
     nb_store *store;
     const nb_study *study;
     const nb_given_labels *labels;
-    const char *baseline; /* the parameter :baseline: a strategy, canonical; NULL: the first that is no oracle */
-    int m;                /* the parameter :m; 0: it is not chosen */
-    const char *question; /* the parameter :question, the last that pairs have been made for (rows/pairs.h) */
+    const char *baseline;      /* the parameter :baseline: a strategy, canonical; NULL: the first that is no oracle */
+    int m;                     /* the parameter :m; 0: it is not chosen */
+    const char *question;      /* the parameter :question, the last that pairs have been made for (rows/pairs.h) */
+    const nb_sql_given *given; /* further parameters (rows/statement.h); NULL: none */
 
     /* Private. */
     const char *rows;    /* the table that has them */
@@ -41,20 +58,11 @@ nb_status nb_relation_run(const nb_relation *relation, const char *sql);
 /* Runs all statements of a text, with the parameters. */
 nb_status nb_relation_run_file(const nb_relation *relation, const char *sql, nb_ctx *ctx);
 
-/* Finds the experiment of the first row; NULL: there are none. */
-nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
-
-/* Says how many rows have been run, where some have not: "only 12 of 40 rows have been run". NULL: all have. */
-nb_status nb_relation_unfinished(const nb_relation *relation, const char **text, nb_ctx *ctx);
-
-/* Each stratum, by its id. */
-enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };
-nb_status nb_relation_strata(const nb_relation *relation, nb_grid *strata, nb_ctx *ctx);
-
 /* Binds the value of a cell to a statement's parameter, 1 ...; the cell's text must outlive it. */
 void nb_cell_bind(sqlite3_stmt *statement, int parameter, const nb_cell *cell);
 
-/* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words if it is none. */
+/* The answer to a statement, with its parameters :baseline, :m, :question and those given. NB_EINVAL with SQLite's
+ * words if it is none. */
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
 /* The answer to one statement, behind which nothing may stand. `take` is called with each row as it comes, a grid of
  * that row alone, and the answer keeps none: memory does not grow with their number. NULL: the answer has them all. */
@@ -80,7 +88,8 @@ typedef struct {
     const char *study, *folder, *name; /* src/studies/STUDY/FOLDER/NAME.sql */
     const char *text;
 } nb_sql_file;
-extern const nb_sql_file nb_sql_files[];   /* ends with study == NULL */
-const char *nb_sql_text(const char *name); /* of rows/, answers/ and show/ */
+extern const nb_sql_file nb_sql_files[]; /* ends with study == NULL */
+/* Of rows/, answers/ and show/: FILE or FILE.NAME (rows/statement.h); NULL: there is none. */
+const char *nb_sql_text(const char *name);
 
 #endif

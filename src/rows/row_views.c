@@ -5,89 +5,92 @@
 #include "base/builder.h"
 #include "rows/columns.h"
 #include "rows/keys.h"
+#include "rows/made_tables.h"
+#include "rows/statement.h"
 
-/* The view of the rows. Joins that a query does not look at cost nothing: they are to one row each, and
- * outer, which SQLite leaves out, but for a query that groups: that asks `key`, or a materialized part of `run`. */
-
-/* One column for all measures. */
 static nb_status make_measured(const nb_relation *r)
 {
-    nb_string names = NB_NO_TEXT, cases = NB_NO_TEXT;
+    nb_string cases = NB_NO_TEXT;
+    sqlite3_stmt *measure;
     int at = 0;
+    NB_TRY(r->ctx, nb_relation_table(r, "measure", "place INTEGER PRIMARY KEY, name TEXT", &measure, r->ctx));
     for (const nb_column *c = r->study->columns; c->name; c++, at++) {
         if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
-        NB_TRY(r->ctx, nb_append_item(&names, ",", r->ctx, "(%d, '%s')", at, c->name));
-        if (nb_rows_have(r, c->name)) NB_TRY(r->ctx, nb_append(&cases, r->ctx, " WHEN %d THEN r.%s", at, c->name));
+        NB_TRY(r->ctx, nb_relation_add(r, measure, "it", at, c->name));
+        if (nb_rows_have(r, c->name))
+            NB_TRY(r->ctx, nb_sql_append(&cases, "row_views.measured_case",
+                                         NB_GIVEN(NB_GIVE_PIECE("place", nb_format(r->ctx, "%d", at)),
+                                                  NB_GIVE_NAME("column", c->name)),
+                                         r->ctx));
     }
     if (!*cases.text) return NB_OK;
-    return nb_relation_run(
-        r, nb_format(r->ctx,
-                     "CREATE TEMP TABLE measure (place INTEGER PRIMARY KEY, name TEXT); "
-                     "INSERT INTO measure VALUES %s; CREATE TEMP VIEW measured AS SELECT k.id AS id, name AS "
-                     "measure, place, CASE place%s END AS x FROM key AS k JOIN %s AS r ON r.rowid = k.id "
-                     "JOIN measure",
-                     names.text, cases.text, r->rows));
+    return nb_sql_run(r, "row_views.measured",
+                      NB_GIVEN(NB_GIVE_PIECE("cases", cases.text), NB_GIVE_PIECE("stored", r->rows)), r->ctx);
+}
+
+static nb_status add_columns(const nb_relation *r, nb_string *columns)
+{
+    if (r->several)
+        NB_TRY(r->ctx,
+               nb_sql_append(columns, "row_views.column_of_rows", NB_GIVEN(NB_GIVE_NAME("column", "run")), r->ctx));
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        const char *table = !nb_rows_have(r, c->name)   ? "row_views.no_column"
+                            : nb_is_in_key(r->study, c) ? "row_views.column_of_key"
+                                                        : "row_views.column_of_rows";
+        if (*columns->text) NB_TRY(r->ctx, nb_append(columns, r->ctx, ", "));
+        NB_TRY(r->ctx, nb_sql_append(columns, table, NB_GIVEN(NB_GIVE_NAME("column", c->name)), r->ctx));
+    }
+    return NB_OK;
+}
+
+/* Lists the labels of components, and the joins that they come from; ids: the numbers of all texts. */
+static nb_status add_labels(const nb_relation *r, nb_string *labels, nb_string *joins, const char **ids)
+{
+    for (int i = 0; i < r->kind_count; i++) {
+        const char *name = r->kinds[i]->name;
+        NB_NEED(ids[i], nb_format(r->ctx, "%s_id", name));
+        if (!nb_has_components(r, i)) continue;
+        const nb_sql_given *given = NB_GIVEN(NB_GIVE_NAME("component", nb_format(r->ctx, "c%d", i)),
+                                             NB_GIVE_NAME("label", nb_format(r->ctx, "%s_label", name)),
+                                             NB_GIVE_TEXT("kind", name), NB_GIVE_NAME("id", ids[i]));
+        NB_TRY(r->ctx, nb_sql_append(labels, "row_views.label", given, r->ctx));
+        NB_TRY(r->ctx, nb_sql_append(joins, "row_views.join", given, r->ctx));
+    }
+    return NB_OK;
 }
 
 static nb_status make_view(const nb_relation *r)
 {
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
-    nb_string columns = NB_NO_TEXT, joins = NB_NO_TEXT;
-    for (const nb_column *c = r->study->columns; c->name; c++) {
-        const char *table = !nb_rows_have(r, c->name) ? "" : nb_is_in_key(r->study, c) ? "k." : "r.";
-        NB_TRY(r->ctx,
-               nb_append_item(&columns, ", ", r->ctx, "%s%s AS %s", table, nb_column_or_null(r, c->name), c->name));
-    }
+    const char *ids[NB_MOST_TEXTS + 1] = {NULL}, *no_origins[4] = {NULL};
+    nb_string columns = NB_NO_TEXT, labels = NB_NO_TEXT, joins = NB_NO_TEXT;
+    int lacking = 0;
+    NB_TRY(r->ctx, add_columns(r, &columns));
+    NB_TRY(r->ctx, add_labels(r, &labels, &joins, ids));
     for (int i = 0; i < 3; i++)
-        if (!nb_column_find(r->study->columns, origins[i]))
-            NB_TRY(r->ctx, nb_append(&columns, r->ctx, ", NULL AS %s", origins[i]));
-    for (int i = 0; i < r->kind_count; i++) {
-        const char *name = r->kinds[i]->name;
-        NB_TRY(r->ctx, nb_append(&columns, r->ctx, ", k.%s_id AS %s_id", name, name));
-        if (!nb_has_components(r, i)) continue;
-        NB_TRY(r->ctx, nb_append(&columns, r->ctx, ", c%d.label AS %s_label", i, name));
-        NB_TRY(r->ctx, nb_append(&joins, r->ctx, " LEFT JOIN component AS c%d ON c%d.kind = '%s' AND c%d.id = k.%s_id",
-                                 i, i, name, i, name));
-    }
-    return nb_relation_run(
-        r, nb_format(
-               r->ctx,
-               "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
-               "head_id, panel_id, stratum_id, source_id, line_id, alone, draws, opens FROM key AS k LEFT JOIN %s AS r "
-               "ON r.rowid = k.id%s",
-               r->several ? "r.run AS run, " : "", columns.text, r->rows, joins.text));
+        if (!nb_column_find(r->study->columns, origins[i])) no_origins[lacking++] = origins[i];
+    return nb_sql_run(r, "row_views.run",
+                      NB_GIVEN(NB_GIVE_PIECE("columns", columns.text), NB_GIVE_NAMES("no_origins", no_origins),
+                               NB_GIVE_NAMES("ids", ids), NB_GIVE_PIECE("labels", labels.text),
+                               NB_GIVE_PIECE("stored", r->rows), NB_GIVE_PIECE("joins", joins.text)),
+                      r->ctx);
 }
 
-/* Names the components of a method that have no result, where others of their kind have one, and why the first row has
- * none. */
 static nb_status make_without(const nb_relation *r)
 {
-    const char *reason = nb_column_or_null(r, "reason"), *kinds = "''";
+    const char *kinds[NB_MOST_TEXTS + 1] = {NULL};
+    int count = 0;
     for (int i = 0; i < r->kind_count; i++)
-        if (i != r->problem && nb_has_components(r, i))
-            NB_NEED(kinds, nb_format(r->ctx, "%s, '%s'", kinds, r->kinds[i]->name));
-    return nb_relation_run(
-        r, nb_format(
-               r->ctx,
-               "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || status || "
-               "coalesce(': ' || nullif(%s, ''), '') || ').' AS text FROM component AS c JOIN run ON run.number = "
-               "c.first_row WHERE NOT c.has_result AND kind IN (%s) AND EXISTS (SELECT 1 FROM key WHERE status = 'ok') "
-               "GROUP BY kind_place, status, %s ORDER BY kind_place, min(c.id)",
-               reason, kinds, reason));
-}
-
-static nb_status make_unfinished(const nb_relation *r)
-{
-    return nb_relation_run(
-        r, "CREATE TEMP VIEW unfinished AS SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' "
-           "|| count(*) || ' rows have been run' AS text FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 "
-           "END) > 0");
+        if (i != r->problem && nb_has_components(r, i)) kinds[count++] = r->kinds[i]->name;
+    return nb_sql_run(r, "row_views.without",
+                      NB_GIVEN(NB_GIVE_TEXTS("kinds", kinds), NB_GIVE_PIECE("reason", nb_column_or_null(r, "reason"))),
+                      r->ctx);
 }
 
 nb_status nb_row_views_make(const nb_relation *r)
 {
     NB_TRY(r->ctx, make_view(r));
     NB_TRY(r->ctx, make_without(r));
-    NB_TRY(r->ctx, make_unfinished(r));
+    NB_TRY(r->ctx, nb_sql_run(r, "row_views.unfinished", NULL, r->ctx));
     return make_measured(r);
 }

@@ -3,6 +3,7 @@
 #include "rows/views.h"
 
 #include "rows/pairs.h"
+#include "rows/statement.h"
 
 #include <string.h>
 #include <strings.h>
@@ -120,11 +121,5 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answe
 nb_status nb_relation_views(nb_relation *r, nb_grid *answer, nb_ctx *ctx)
 {
     NB_TRY(ctx, need_views(r, NULL, ctx));
-    return nb_relation_ask(
-        r,
-        "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
-        "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
-        "WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name "
-        "ORDER BY s.name <> 'run', s.name",
-        answer, ctx);
+    return nb_sql_ask(r, "open.views", NULL, answer, ctx);
 }

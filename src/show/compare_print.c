@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.c - see compare.h. The lines of a comparison become these tables, of which compare.sql makes what
- * is printed, with words of the comparison's terms in the place of its {NAME}s:
+/* compare_print.c - see compare.h. The lines of a comparison become these tables, of which compare_print.sql makes
+ * what is printed, given the comparison's terms:
  *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels; those of the
  *              comparison beside it behind its own
  *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "rows/columns.h"
 #include "rows/made_tables.h"
+#include "rows/statement.h"
+#include "rows/run_facts.h"
 #include "show/query.h"
 
 #include <math.h>
@@ -150,20 +152,33 @@ static nb_status add_beside(const printer *p)
     return NB_OK;
 }
 
+/* The columns of a setting: its value and its label. */
+typedef struct {
+    const char *value, *label;
+} setting_names;
+
+static nb_status name_columns(const printer *p, int place, setting_names *names)
+{
+    NB_NEED(names->value, nb_format(p->ctx, "s%d", place));
+    NB_NEED(names->label, nb_format(p->ctx, "l%d", place));
+    return NB_OK;
+}
+
 enum { VARIES, IS_INTEGER, LABEL, FACTS }; /* whether it varies, whether it is an integer, and its greatest label */
 
 /* Finds the facts of each setting, in one row. */
 static nb_status find_settings(const printer *p, nb_grid *facts)
 {
-    nb_string sql = NB_NO_TEXT;
-    NB_TRY(p->ctx, nb_append(&sql, p->ctx, "SELECT"));
-    for (int i = 0; p->contrasts->setting_columns[i]; i++)
-        NB_TRY(p->ctx, nb_append(&sql, p->ctx,
-                                 " count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', coalesce(max(l%d) || "
-                                 "'', ''),",
-                                 i, i, i));
-    NB_TRY(p->ctx, nb_append(&sql, p->ctx, " NULL FROM compared"));
-    return nb_relation_ask(p->relation, sql.text, facts, p->ctx);
+    nb_string of_each = NB_NO_TEXT;
+    for (int i = 0; p->contrasts->setting_columns[i]; i++) {
+        setting_names names;
+        NB_TRY(p->ctx, name_columns(p, i, &names));
+        NB_TRY(p->ctx,
+               nb_sql_append(&of_each, "compare_print.facts",
+                             NB_GIVEN(NB_GIVE_NAME("value", names.value), NB_GIVE_NAME("label", names.label)), p->ctx));
+    }
+    return nb_sql_ask(p->relation, "compare_print.setting_facts", NB_GIVEN(NB_GIVE_PIECE("facts", of_each.text)), facts,
+                      p->ctx);
 }
 
 static bool is_of_compared(const printer *p, const char *name)
@@ -176,132 +191,125 @@ static bool is_of_compared(const printer *p, const char *name)
  * same one. */
 static nb_status name_setting(printer *p, int place, const nb_grid *facts)
 {
-    const char *name = p->contrasts->setting_columns[place], *head = name, *piece;
+    const char *name = p->contrasts->setting_columns[place], *head = name, *piece, *text;
     const nb_cell *fact = nb_grid_at(facts, 0, FACTS * place);
     bool varies = fact[VARIES].integer, integer = fact[IS_INTEGER].integer;
+    setting_names names;
+    NB_TRY(p->ctx, name_columns(p, place, &names));
     if (is_of_compared(p, name)) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
-    NB_NEED(piece, nb_format(p->ctx, "'%s ' || l%d || ', ' || ", name, place));
-    NB_TRY(p->ctx, nb_append(&p->values, p->ctx, " s%d AS \"%s\",", place, head));
+    NB_NEED(text, nb_format(p->ctx, "%s ", name));
+    NB_TRY(p->ctx,
+           nb_sql_fill("compare_print.named", NB_GIVEN(NB_GIVE_TEXT("text", text), NB_GIVE_NAME("label", names.label)),
+                       &piece, p->ctx));
+    NB_TRY(p->ctx, nb_sql_append(&p->values, "compare_print.column",
+                                 NB_GIVEN(NB_GIVE_NAME("value", names.value), NB_GIVE_NAME("head", head)), p->ctx));
     if (!varies) {
         bool told = p->view.full || !nb_study_defaults(p->relation->study, name, fact[LABEL].text);
         if (told) NB_TRY(p->ctx, nb_append(&p->constant, p->ctx, "%s", piece));
         return NB_OK;
     }
     p->varying++;
-    NB_TRY(p->ctx, nb_append(&p->labels, p->ctx, " l%d AS \"%s\",", place, head));
+    NB_TRY(p->ctx, nb_sql_append(&p->labels, "compare_print.column",
+                                 NB_GIVEN(NB_GIVE_NAME("value", names.label), NB_GIVE_NAME("head", head)), p->ctx));
     NB_TRY(p->ctx, nb_append(&p->formats, p->ctx, "-- format: %s: %%s\n", head));
     NB_TRY(p->ctx, nb_append(&p->name, p->ctx, "%s", piece));
-    if (integer && !*p->along) {
-        p->along = name;
-        NB_NEED(p->along_cell, nb_format(p->ctx, "s%d", place));
-    } else {
-        NB_TRY(p->ctx, nb_append(&p->band, p->ctx, "%s", piece));
-    }
+    if (!integer || *p->along) return nb_append(&p->band, p->ctx, "%s", piece);
+    p->along = name;
+    NB_NEED(p->along_cell, nb_format(p->ctx, "\"%s\"", names.value));
     return NB_OK;
 }
 
-static nb_status word(const printer *p, const char **sql)
+/* What the statements of the page and the rows are given. */
+static nb_status find_terms(const printer *p, const nb_sql_given **given)
 {
+    static const char *const interval[] = {"interval", NULL}, *const verdict[] = {"verdict", NULL},
+                             *const baseline[] = {"baseline", NULL}, *const model[] = {"model", NULL},
+                             *const none[] = {NULL};
     const nb_compare_terms *t = p->terms;
     const nb_contrast_terms *of = &t->contrast;
-    bool more = p->contrasts->metric->more, difference = of->difference;
-    bool full = p->view.full;
+    bool more = p->contrasts->metric->more, difference = of->difference, full = p->view.full,
+         by_model = p->view.by_model;
+    const char **along, **pool, *by_id;
     nb_string confounded = NB_NO_TEXT;
+    nb_sql_given *kept;
     nb_grid counts;
+    NB_NEED(along, nb_alloc(p->ctx, 2, sizeof *along));
+    NB_NEED(pool, nb_alloc(p->ctx, 2, sizeof *pool));
     for (const char *const *c = of->confounded; c && *c; c++)
         NB_TRY(p->ctx, nb_append_item(&confounded, ", ", p->ctx, "%s", *c));
-    NB_TRY(p->ctx,
-           nb_relation_ask(p->relation, "SELECT count(*), count(low), count(nullif(verdict, 'none')) FROM shown",
-                           &counts, p->ctx));
+    NB_TRY(p->ctx, nb_sql_ask(p->relation, "compare_print.counts", NULL, &counts, p->ctx));
     bool across = !full && !p->two && *p->along && nb_grid_at(&counts, 0, 0)->integer > MOST_LINES;
     bool intervals = nb_grid_at(&counts, 0, 1)->integer, verdicts = nb_grid_at(&counts, 0, 2)->integer;
-    int settings = full ? p->varying : *p->along && !across,
-        labels = 1 + of->all_pairs + (full || p->view.by_model) + settings;
+    int settings = full ? p->varying : *p->along && !across, labels = 1 + of->all_pairs + (full || by_model) + settings;
+    const nb_study *study = p->relation->study;
     const nb_column *metric = p->contrasts->metric, *error = p->two ? p->comparison->beside->contrasts->metric : metric;
-    const nb_disturbance disturbance = nb_disturbance_of(p->relation->study, metric, p->ctx);
-    const char *trivial = error->trivial;
-    const nb_axis *axis = nb_axis_of_column(p->relation->study, of->by);
-    bool judged = trivial && axis && axis->type == NB_AXIS_COMPONENT;
-    const char *const words[][2] = {
-        {"judged", judged ? "1" : "0"},
-        {"trivial", trivial ? trivial : "NULL"},
-        {"by_id", judged ? nb_format(p->ctx, "%s_id", of->by) : "0"},
-        {"where", of->where ? of->where : "1"},
-        {"by", of->by},
-        {"metric", of->metric},
-        {"error", error->name},
-        {"exact_row", error->exact ? error->exact : "0"},
-        {"two", p->two ? "1" : "0"},
-        {"timed", metric->time || metric->disturbed ? "1" : "0"},
-        {"disturbed", disturbance.condition},
-        {"disturber", disturbance.who},
-        {"disturber_hint", disturbance.hint},
-        {"joined", of->pool && !of->apart ? "scope" : "setting"},
-        {"scale", difference ? "difference" : "ratio"},
-        {"over", difference ? "minus" : "divided by"},
-        {"none", difference ? "0" : "1"},
-        {"geometric", difference ? "" : "geometric "},
-        {"margin",
-         nb_format(p->ctx, difference ? "+-%.3g" : "a factor of %.3g", difference ? t->margin : exp(t->margin))},
-        {"percent", nb_format(p->ctx, "%.0f %%", 100 * t->confidence)},
-        {"least", nb_format(p->ctx,
-                            "rows that have not been run yet, fewer than %d sources, a model with only one, fewer than "
-                            "%d trials of what is drawn, more than %.0f %% of the pairs missing",
-                            NB_LEAST_SOURCES, NB_LEAST_TRIALS, 100 * NB_MOST_MISSING)},
-        {"missing", of->failures == NB_FAILURES_WORST ? "count as the largest difference seen" : "do not count"},
-        {"better", more ? "above" : "below"},
-        {"worse", more ? "below" : "above"},
-        {"Below", more ? "Above" : "Below"},
-        {"less", more ? "more" : "less"},
-        {"wins_columns", more ? "1 - below_share AS wins, 1 - below_high AS wins_low, 1 - below_low AS wins_high"
-                              : "below_share AS wins, below_low AS wins_low, below_high AS wins_high"},
-        {"wins", more ? "sources_above" : "sources_below"},
-        {"more", more ? "; more is better" : ""},
-        {"pooled", of->pool ? nb_format(p->ctx, "; mean over %s", of->pool) : ""},
-        {"pool", of->pool ? of->pool : ""},
-        {"pool_value", of->pool ? nb_format(p->ctx, "'all' AS \"%s\",", of->pool) : ""},
-        {"confounded", confounded.text},
-        {"models", p->contrasts->strata.count > 1 ? ", where models count the same" : ""},
-        {"by_model", p->contrasts->strata.count > 1 && !p->view.by_model
-                         ? nb_format(p->ctx, ", %s each model alone", nb_field(p->ctx, "by_model", NB_IS_SET))
-                         : ""},
-        {"all_pairs", of->all_pairs ? "1" : "0"},
-        {"full", full ? "1" : "0"},
-        {"by_hand", t->by_hand ? t->by_hand : ""},
-        {"across", across ? "1" : "0"},
-        {"intervals", intervals ? "1" : "0"},
-        {"verdicts", verdicts ? "1" : "0"},
-        {"interval_column", intervals ? "coalesce(interval, '-') AS interval," : ""},
-        {"verdict_column", verdicts ? "found AS verdict," : ""},
-        {"time_verdict", verdicts ? "CASE WHEN of_time THEN 'baseline' ELSE coalesce(found, '-') END AS verdict," : ""},
-        {"error_verdict",
-         verdicts ? "CASE WHEN of_error THEN 'baseline' ELSE coalesce(error_found, '-') END AS verdict," : ""},
-        {"of_metric", p->two ? "metric || ' of ' ||" : ""},
-        {"baseline", of->all_pairs ? "baseline_label AS baseline," : ""},
-        {"model", p->view.by_model ? "model_label AS model," : ""},
-        {"along", p->along},
-        {"along_column", *p->along ? nb_format(p->ctx, "along AS \"%s\",", p->along) : ""},
-        {"label_count", nb_format(p->ctx, "%d", labels)},
-        {"two_labels", nb_format(p->ctx, "%d", 1 + p->view.by_model)},
-        {"labels", p->labels.text},
-        {"formats", p->formats.text},
-        {"values", p->values.text},
-        {"name", p->name.text},
-        {"constant", p->constant.text}};
-    enum { WORDS = sizeof words / sizeof *words };
-    const char *names[WORDS];
-    nb_cell cells[WORDS];
-    for (int i = 0; i < WORDS; i++) {
-        NB_NEED(cells[i].text, words[i][1]);
-        cells[i].type = NB_CELL_TEXT;
-        names[i] = words[i][0];
-    }
-    return nb_grid_fill_in(&(nb_grid){.columns = WORDS, .count = 1, .names = names, .cells = cells}, 0,
-                           nb_sql_text("compare"), sql, p->ctx);
+    const nb_disturbance disturbance = nb_disturbance_of(study, metric, p->ctx);
+    const nb_axis *axis = nb_axis_of_column(study, of->by);
+    bool judged = error->trivial && axis && axis->type == NB_AXIS_COMPONENT;
+    bool models = p->contrasts->strata.count > 1;
+    along[0] = *p->along ? p->along : NULL;
+    pool[0] = of->pool;
+    NB_TRY(p->ctx, nb_key_name(nb_column_find(study->columns, of->by), &by_id, p->ctx));
+    const nb_sql_given all[] = {
+        /* columns */
+        NB_GIVE_NAME("by", of->by), NB_GIVE_NAME("by_id", by_id), NB_GIVE_NAME("metric", of->metric),
+        NB_GIVE_NAME("error", error->name), NB_GIVE_NAME("trivial", judged ? error->trivial : error->name),
+        NB_GIVE_NAME("joined", of->pool && !of->apart ? "scope" : "setting"),
+        NB_GIVE_NAME("scale", difference ? "difference" : "ratio"), NB_GIVE_NAME("along", p->along),
+        NB_GIVE_NAMES("along_column", along), NB_GIVE_NAMES("pool_column", pool),
+        NB_GIVE_NAMES("interval", intervals ? interval : none), NB_GIVE_NAMES("verdict", verdicts ? verdict : none),
+        NB_GIVE_NAMES("baseline", of->all_pairs ? baseline : none), NB_GIVE_NAMES("model", by_model ? model : none),
+        /* conditions, and lists of columns */
+        NB_GIVE_PIECE("where", of->where ? of->where : "1"),
+        NB_GIVE_PIECE("exact_row", error->exact ? error->exact : "0"),
+        NB_GIVE_PIECE("disturbed", disturbance.condition), NB_GIVE_PIECE("labels", p->labels.text),
+        NB_GIVE_PIECE("values", p->values.text), NB_GIVE_PIECE("name", p->name.text),
+        NB_GIVE_PIECE("constant", p->constant.text),
+        /* directives */
+        NB_GIVE_PIECE("label_count", nb_format(p->ctx, "%d", labels)),
+        NB_GIVE_PIECE("two_labels", nb_format(p->ctx, "%d", 1 + by_model)), NB_GIVE_PIECE("formats", p->formats.text),
+        NB_GIVE_PIECE("column", of->by), NB_GIVE_PIECE("along_directive", p->along),
+        /* what is shown */
+        NB_GIVE_INT("two", p->two), NB_GIVE_INT("full", full), NB_GIVE_INT("across", across),
+        NB_GIVE_INT("intervals", intervals), NB_GIVE_INT("verdicts", verdicts), NB_GIVE_INT("judged", judged),
+        NB_GIVE_INT("all_pairs", of->all_pairs), NB_GIVE_INT("is_more", more),
+        NB_GIVE_INT("timed", metric->time || metric->disturbed),
+        /* texts */
+        NB_GIVE_VALUE("by", of->by), NB_GIVE_VALUE("metric", of->metric), NB_GIVE_VALUE("error", error->name),
+        NB_GIVE_VALUE("trivial", judged ? error->trivial : ""), NB_GIVE_VALUE("disturber", disturbance.who),
+        NB_GIVE_VALUE("disturber_hint", disturbance.hint), NB_GIVE_VALUE("scale", difference ? "difference" : "ratio"),
+        NB_GIVE_VALUE("over", difference ? "minus" : "divided by"), NB_GIVE_VALUE("none", difference ? "0" : "1"),
+        NB_GIVE_VALUE("geometric", difference ? "" : "geometric "),
+        NB_GIVE_VALUE("margin", nb_format(p->ctx, difference ? "+-%.3g" : "a factor of %.3g",
+                                          difference ? t->margin : exp(t->margin))),
+        NB_GIVE_VALUE("percent", nb_format(p->ctx, "%.0f %%", 100 * t->confidence)),
+        NB_GIVE_VALUE("least",
+                      nb_format(p->ctx,
+                                "rows that have not been run yet, fewer than %d sources, a model with only one, fewer "
+                                "than %d trials of what is drawn, more than %.0f %% of the pairs missing",
+                                NB_LEAST_SOURCES, NB_LEAST_TRIALS, 100 * NB_MOST_MISSING)),
+        NB_GIVE_VALUE("missing",
+                      of->failures == NB_FAILURES_WORST ? "count as the largest difference seen" : "do not count"),
+        NB_GIVE_VALUE("better", more ? "above" : "below"), NB_GIVE_VALUE("worse", more ? "below" : "above"),
+        NB_GIVE_VALUE("Below", more ? "Above" : "Below"), NB_GIVE_VALUE("less", more ? "more" : "less"),
+        NB_GIVE_VALUE("more", more ? "; more is better" : ""),
+        NB_GIVE_VALUE("pooled", of->pool ? nb_format(p->ctx, "; mean over %s", of->pool) : ""),
+        NB_GIVE_VALUE("pool", of->pool ? of->pool : ""), NB_GIVE_VALUE("confounded", confounded.text),
+        NB_GIVE_VALUE("models", models ? ", where models count the same" : ""),
+        NB_GIVE_VALUE("by_model", models && !by_model ? nb_format(p->ctx, ", %s each model alone",
+                                                                  nb_field(p->ctx, "by_model", NB_IS_SET))
+                                                      : ""),
+        NB_GIVE_VALUE("by_hand", t->by_hand ? t->by_hand : ""), NB_GIVE_END};
+    for (const nb_sql_given *g = all; g->word; g++)
+        if (g->value.type == NB_CELL_TEXT && !g->value.text) return NB_ENOMEM;
+    NB_NEED(kept, nb_alloc(p->ctx, sizeof all / sizeof *all, sizeof *kept));
+    memcpy(kept, all, sizeof all);
+    *given = kept;
+    return NB_OK;
 }
 
-/* Finds *sql: compare.sql in the words of the comparison, from which the tables are made. */
-static nb_status prepare(printer *p, const char **sql)
+/* Makes the tables, and what is asked of them: a statement by name. */
+static nb_status prepare(printer *p, const nb_sql_given **given)
 {
     nb_grid facts;
     p->values = p->labels = p->formats = p->name = p->band = p->constant = (nb_string)NB_NO_TEXT;
@@ -313,52 +321,34 @@ static nb_status prepare(printer *p, const char **sql)
     for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i, &facts));
     if (!nb_text_among(NB_INPUT, p->contrasts->setting_columns))
         NB_TRY(p->ctx, nb_append(&p->values, p->ctx, " NULL AS " NB_INPUT ","));
-    NB_NEED(*sql,
-            nb_format(
-                p->ctx,
-                "DROP TABLE IF EXISTS temp.shown; CREATE TEMP TABLE shown AS "
-                "WITH known AS (SELECT *, NOT %d AND line IN (SELECT min(line) FROM compared GROUP BY metric, "
-                "value, base HAVING min(verdict = 'refused')) AS whole FROM compared), "
-                "placed AS (SELECT *, CASE WHEN whole THEN '' ELSE rtrim(%s '', ', ') END AS band, CASE WHEN NOT "
-                "whole THEN %s END AS along FROM known WHERE (stratum < 0 OR %d) AND (%d OR verdict <> 'refused' "
-                "OR whole)) "
-                "SELECT *, rtrim(CASE WHEN verdict = 'refused' THEN 'refused, see below' WHEN why = '" NB_NOT_TIMED
-                "' THEN why "
-                "ELSE verdict END || ' ' || mark) AS found FROM ("
-                "SELECT *, CASE WHEN heads_differ IS NOT NULL OR (disturbed AND verdict NOT IN ('none', 'refused', "
-                "'exact')) THEN '!' ELSE '' END AS mark, row_number() OVER (ORDER BY whole, place, along, line) AS at, "
-                "CASE WHEN narrow THEN shown('%%.4f', ratio) ELSE numeral(ratio) END AS value_text, "
-                "'[' || CASE WHEN narrow THEN bound('%%.4f', joint_low) || ', ' || bound('%%.4f', joint_high) "
-                "ELSE bound('%%.3g', joint_low) || ', ' || bound('%%.3g', joint_high) END || ']' AS interval "
-                "FROM (SELECT *, min(line) OVER (PARTITION BY whole, band) AS place, "
-                "NOT %d AND abs(ratio - 1) < 0.01 AND joint_high - joint_low < 0.01 AS narrow FROM placed)); "
-                "DROP TABLE IF EXISTS temp.together; CREATE TEMP TABLE together AS "
-                "SELECT CASE WHEN max(family) > 1 THEN ' for all ' || CASE WHEN min(family) < max(family) THEN "
-                "min(family) || ' to ' ELSE '' END || max(family) || ' verdicts' || CASE WHEN count(DISTINCT stratum) "
-                "> 1 THEN ' of a model' ELSE '' END || ' together' ELSE '' END AS text FROM shown WHERE family > 0",
-                p->view.full, p->band.text, p->along_cell, p->view.by_model, p->view.full,
-                p->terms->contrast.difference));
-    NB_TRY(p->ctx, nb_relation_run(p->relation, *sql));
-    return word(p, sql);
+    NB_TRY(p->ctx, nb_sql_run(p->relation, "compare_print.shown",
+                              NB_GIVEN(NB_GIVE_PIECE("band", p->band.text), NB_GIVE_PIECE("along", p->along_cell),
+                                       NB_GIVE_INT("full", p->view.full), NB_GIVE_INT("by_model", p->view.by_model),
+                                       NB_GIVE_INT("difference", p->terms->contrast.difference),
+                                       NB_GIVE_VALUE("not_timed", NB_NOT_TIMED)),
+                              p->ctx));
+    return find_terms(p, given);
 }
 
 nb_status nb_compare_show(nb_page *page, const nb_comparison *c, const nb_compare_view *view, nb_ctx *ctx)
 {
     printer p = {c->relation, c->terms, c, c->contrasts, *view, .two = c->beside && !view->full, .ctx = ctx};
+    nb_relation own = *c->relation;
     const char *sql;
     if (c->count == 0) return NB_OK;
-    NB_TRY(ctx, prepare(&p, &sql));
-    NB_TRY(ctx, nb_query_tell(c->relation, strstr(sql, ";\n\n") + 3, page, ctx)); /* behind the one for programs */
+    NB_TRY(ctx, prepare(&p, &own.given));
+    NB_TRY(ctx, nb_sql_fill("compare_print.page", own.given, &sql, ctx));
+    NB_TRY(ctx, nb_query_tell(&own, sql, page, ctx));
     return c->beside && view->full ? nb_compare_show(page, c->beside, view, ctx) : NB_OK;
 }
 
 nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *c, nb_ctx *ctx)
 {
     printer p = {c->relation, c->terms, c, c->contrasts, {true, true}, .two = c->beside, .ctx = ctx};
-    const char *sql;
+    const nb_sql_given *given;
     if (c->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, ctx);
-    NB_TRY(ctx, prepare(&p, &sql));
-    NB_TRY(ctx, nb_relation_ask_next(c->relation, &sql, grid, ctx));
+    NB_TRY(ctx, prepare(&p, &given));
+    NB_TRY(ctx, nb_sql_ask(c->relation, "compare_print.rows", given, grid, ctx));
     for (int i = 0; i < grid->count * grid->columns; i++)
         if (grid->cells[i].type == NB_CELL_REAL && isinf(grid->cells[i].real)) grid->cells[i].type = NB_CELL_NONE;
     return NB_OK;

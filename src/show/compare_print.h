@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.h - a comparison for people, and for programs: what compare.sql makes of its lines. */
+/* compare_print.h - a comparison for people, and for programs: what compare_print.sql makes of its lines. */
 #ifndef NB_COMPARE_PRINT_H
 #define NB_COMPARE_PRINT_H
 

@@ -11,8 +11,10 @@
 #include "rows/relation.h"
 #include "show/scripts.h"
 #include "rows/views.h"
+#include "rows/run_facts.h"
 
 #include <gsl/gsl_sort.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -478,7 +480,7 @@ nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx)
 {
     nb_string all = NB_NO_TEXT;
     nb_grid a;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT DISTINCT landmarks FROM key ORDER BY landmarks", &a, ctx));
+    NB_TRY(ctx, nb_relation_sizes(relation, INT_MAX, &a, ctx));
     if (a.count > 0 && *m == 0) *m = (int)nb_grid_at(&a, (a.count - 1) / 2, 0)->integer;
     for (int i = 0; i < a.count; i++) {
         long long landmarks = nb_grid_at(&a, i, 0)->integer;

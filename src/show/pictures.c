@@ -8,6 +8,7 @@
 #include "components/registry.h"
 #include "show/figure.h"
 #include "run/run_folder.h"
+#include "rows/run_facts.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -8,6 +8,8 @@
 #include "answers/caveats.h"
 #include "rows/columns.h"
 #include "rows/open.h"
+#include "rows/statement.h"
+#include "rows/run_facts.h"
 #include "show/claims_print.h"
 #include "show/compare_print.h"
 #include "show/page_record.h"
@@ -89,13 +91,7 @@ static nb_status add_hidden(part *p, nb_ctx *ctx)
 static nb_status count_rows(part *p, nb_ctx *ctx)
 {
     nb_grid a;
-    NB_TRY(ctx,
-           nb_relation_ask(p->relation,
-                           "SELECT count(*), count(CASE WHEN status = 'ok' THEN 1 END), count(CASE WHEN status = "
-                           "'planned' THEN 1 END), count(CASE WHEN status NOT IN ('ok', 'skipped', 'planned') THEN "
-                           "1 END), coalesce((SELECT substr(json_extract(text, '$.started'), 1, 10) FROM manifests "
-                           "WHERE id = (SELECT min(manifest) FROM results WHERE position IS NOT NULL)), '') FROM key",
-                           &a, ctx));
+    NB_TRY(ctx, nb_sql_ask(p->relation, "report.counts", NULL, &a, ctx));
     int *const counts[] = {&p->rows, &p->ok, &p->planned, &p->wrong};
     for (int i = 0; i < 4; i++) *counts[i] = (int)nb_grid_at(&a, 0, i)->integer;
     p->day = nb_grid_at(&a, 0, 4)->text;
@@ -213,19 +209,17 @@ static nb_status add_tables(const maker *m, const part *p)
 /* Adds the rows that went wrong by status and reason, with the labels of the first of each group. */
 static nb_status add_wrong(const maker *m, const part *p)
 {
-    const char *first = "problem_label || ', head ' || head || ', trial ' || trial", *sql;
-    for (const nb_axis *a = p->study->axes + 1; a->key; a++)
-        NB_NEED(first,
-                nb_format(m->ctx, a->type == NB_AXIS_COMPONENT ? "%s || ', ' || %s_label" : "%s || ', %s ' || %s",
-                          first, a->column, a->column));
-    NB_NEED(sql, nb_format(m->ctx,
-                           "-- labels: 1\n"
-                           "SELECT g.status, g.count AS rows, coalesce(g.reason, 'no reason is known') AS reason, "
-                           "%s AS \"the first\" "
-                           "FROM (SELECT status, reason, count(*) AS count, min(position) AS at FROM run "
-                           "WHERE status NOT IN ('ok', 'planned') GROUP BY status, reason) AS g "
-                           "JOIN run ON run.position = g.at ORDER BY g.at",
-                           first));
+    nb_string axes = NB_NO_TEXT;
+    const char *sql, *label;
+    for (const nb_axis *a = p->study->axes + 1; a->key; a++) {
+        bool component = a->type == NB_AXIS_COMPONENT;
+        NB_NEED(label, nb_format(m->ctx, "%s_label", a->column));
+        NB_TRY(m->ctx, nb_sql_append(&axes, component ? "report.component" : "report.number",
+                                     NB_GIVEN(NB_GIVE_NAME("label", label), NB_GIVE_TEXT("text", a->column),
+                                              NB_GIVE_NAME("column", a->column)),
+                                     m->ctx));
+    }
+    NB_TRY(m->ctx, nb_sql_fill("report.wrong", NB_GIVEN(NB_GIVE_PIECE("axes", axes.text)), &sql, m->ctx));
     begin(m, m->level + 1, "Rows without a result");
     return nb_query_show(p->relation, sql, m->page, m->ctx);
 }
@@ -233,13 +227,12 @@ static nb_status add_wrong(const maker *m, const part *p)
 /* The experiment is that of the run's file, or what the last call kept of it. */
 static nb_status add_measured(const maker *m, const part *p)
 {
-    static const char kept[] = "SELECT json_extract(text, '$.config') FROM call WHERE back = 1";
     const char *path, *text;
     begin(m, m->level + 1, "How it was measured");
     m->page->deeper = 0;
     NB_TRY(m->ctx, nb_query_tell(p->relation, nb_sql_text("measured"), m->page, m->ctx));
     NB_TRY(m->ctx, nb_run_path(p->folder, NB_CONFIG_FILE, &path, m->ctx));
-    NB_TRY(m->ctx, nb_relation_text(p->relation, kept, &text, m->ctx));
+    NB_TRY(m->ctx, nb_relation_text(p->relation, nb_sql_text("report.config"), &text, m->ctx));
     if (nb_is_file(path)) NB_TRY(m->ctx, nb_read_file(path, &text, m->ctx));
     if (!text || !*text) return NB_OK;
     begin(m, NB_PAGE_FOLDED, "The experiment, with every value written out");

@@ -9,6 +9,7 @@
 #include "config/yaml.h"
 #include "problems/live_model.h"
 #include "problems/problem.h"
+#include "rows/statement.h"
 #include "studies/effect/study.h"
 
 #include <math.h>
@@ -111,13 +112,11 @@ nb_status nb_suite_take_damage(const nb_suite_result *r, int track, const nb_rel
                                nb_ctx *ctx)
 {
     const nb_suite_damaged *d = r->suite->tracks[track].damaged;
-    const char *query;
     nb_grid g;
     double *sums;
     int *counts;
     *to = (nb_suite_damage){.attention = setting_of(r, track)->text};
-    NB_NEED(query, nb_format(ctx, "SELECT source, status, reason, %s FROM run ORDER BY position", d->column));
-    NB_TRY(ctx, nb_relation_ask(relation, query, &g, ctx));
+    NB_TRY(ctx, nb_sql_ask(relation, "suite.damage", NB_GIVEN(NB_GIVE_NAME("damage", d->column)), &g, ctx));
     NB_NEED(sums, nb_alloc(ctx, (size_t)d->count, sizeof *sums));
     NB_NEED(counts, nb_alloc(ctx, (size_t)d->count, sizeof *counts));
     for (int row = 0; row < g.count; row++) NB_TRY(ctx, take_row(d, &g, row, sums, counts, to, ctx));

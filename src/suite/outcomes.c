@@ -3,13 +3,12 @@
 #include "suite/suite.h"
 
 #include "base/text.h"
+#include "rows/statement.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { PROBLEM, ATTENTION, STATUS, REASON, OUTPUT_ERROR, BASELINE_MEAN };
-static const char rows[] =
-    "SELECT problem, attention, status, reason, output_error, baseline_mean FROM run ORDER BY position";
 
 typedef struct { /* of a setting on an input */
     int count;
@@ -75,7 +74,7 @@ nb_status nb_suite_take(nb_suite_result *r, const nb_relation *relation, nb_ctx 
     const nb_suite *s = r->suite;
     nb_grid g;
     tally(*own)[NB_SUITE_SHARES], (*baseline)[NB_SUITE_SHARES];
-    NB_TRY(ctx, nb_relation_ask(relation, rows, &g, ctx));
+    NB_TRY(ctx, nb_sql_ask(relation, "suite.errors", NULL, &g, ctx));
     NB_NEED(own, nb_alloc(ctx, (size_t)s->count, sizeof *own));
     NB_NEED(baseline, nb_alloc(ctx, (size_t)s->count, sizeof *baseline));
     for (int row = 0; row < g.count; row++) {

@@ -6,6 +6,7 @@
 #include "base/default_seed.h"
 #include "base/files.h"
 #include "config/yaml.h"
+#include "rows/statement.h"
 #include "studies/forward/study.h"
 
 #include <math.h>
@@ -67,9 +68,6 @@ nb_status nb_suite_write_times_experiment(const nb_suite_result *r, const char *
 }
 
 enum { PROBLEM, ATTENTION, STATUS, REASON, TIME, ERROR, LOAD, DEVICE };
-static const char rows[] =
-    "SELECT problem, attention, status, reason, amortized_s, output_error, load, device FROM run "
-    "ORDER BY position";
 
 /* The row of an attention on a model's first input; -1: there is none. */
 static nb_status find_row(const nb_suite *s, const nb_grid *g, int model, const char *text, int *row, nb_ctx *ctx)
@@ -113,7 +111,7 @@ nb_status nb_suite_take_times(const nb_suite_result *r, const nb_relation *relat
 {
     const nb_suite *s = r->suite;
     nb_grid g;
-    NB_TRY(ctx, nb_relation_ask(relation, rows, &g, ctx));
+    NB_TRY(ctx, nb_sql_ask(relation, "suite.times", NULL, &g, ctx));
     for (int m = 0; m < s->model_count; m++) {
         int row;
         timing[m] = (nb_suite_timing){.exact_s = NAN, .load = NAN};

@@ -3,9 +3,10 @@
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
 folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes itself by way of others. NAME_private.h is
 included by NAME*.c alone. No two types have one name, and no file names a type that a folder after its own defines, be
-it to declare it. Of what shows results, one file asks the registries of components. Outside of the command line no text
-names an option: a message names a field (src/base/fields.h). Speaks TAP; what is wrong is on standard error, FILE:LINE:
-and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+it to declare it. Of what shows results, one file asks the registries of components. No statement of SQL is in C, but
+for the store's and a check of columns' names; each that C names is in a file of SQL, and is named. Outside of the
+command line no text names an option: a message names a field (src/base/fields.h). Speaks TAP; what is wrong is on
+standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
 import glob
 import os
 import re
@@ -18,6 +19,9 @@ ORDER = """base statistics components linalg data problems kernels nystrom strat
 GENERATED = {"build.h"}  # build/
 ASKS = {"src/rows/names.c"}
 COMMAND_LINE = ("src/commands/", "src/main.c", "src/make/")
+STATEMENT = re.compile(r"\s*(SELECT|WITH \w+ AS|INSERT INTO|UPDATE \w+ SET|DELETE FROM|DROP (TABLE|VIEW)|"
+                       r"CREATE (TEMP |UNIQUE )*(TABLE|VIEW|INDEX))\b")
+STORES = ("src/run/", "src/components/study.c")
 ASKING = re.compile(r"\bnb_(registries|problems|kernels|strategies|cores|partitions|attentions|studies|"
                     r"column_registry|choice_recall|labels_apart)\b")
 
@@ -172,6 +176,39 @@ def registries_asked():
                        f"{' and '.join(sorted(ASKS))} may")
 
 
+def c_strings():
+    """(file, line, text) of each string in C, without those in comments; strings side by side are one."""
+    for path in sources():
+        text = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", "", comment[0]),
+                      open(path, encoding="utf-8").read(), flags=re.S)
+        for found in re.finditer(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', text):
+            yield path, text.count("\n", 0, found.start()) + 1, "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', found[0]))
+
+
+def statements_in_c():
+    for path, line, text in c_strings():
+        if STATEMENT.match(text) and not path.startswith(STORES):
+            yield f"{path}:{line}: a statement of SQL: it belongs in a file beside this one (src/rows/statement.h)"
+
+
+def statements_by_name():
+    """Statements that C names and no file has, and the other way round."""
+    there = {f"{os.path.splitext(os.path.basename(path))[0]}.{name}": path
+             for path in glob.glob("src/**/*.sql", recursive=True)
+             for name in re.findall(r"^-- name: (\w+)$", open(path, encoding="utf-8").read(), re.M)}
+    files = {name.partition(".")[0] for name in there}
+    named = {text: (path, line) for path, line, text in c_strings() if re.fullmatch(r"[a-z_]+\.[a-z_0-9]+", text)
+             and text.partition(".")[0] in files and not text.endswith((".csv", ".html", ".md", ".npy"))}
+    if not there:
+        yield "src: no file of SQL has statements by name"
+    for name, (path, line) in named.items():
+        if name not in there:
+            yield f"{path}:{line}: no file of SQL has the statement {name}"
+    for name, path in there.items():
+        if name not in named:
+            yield f"{path}:1: nothing asks for the statement {name}"
+
+
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
     edges = list(includes())
@@ -184,7 +221,9 @@ def main():
         "a private header is included by its own module alone": lambda: private(edges),
         "no two types have one name": same_names,
         "no type of a later folder is named": types_of_later,
-        "one file of what shows results asks the registries": registries_asked})
+        "one file of what shows results asks the registries": registries_asked,
+        "no statement of SQL is in C": statements_in_c,
+        "statements by name are there, and are used": statements_by_name})
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@
 #include "config/labels.h"
 #include "rows/open.h"
 #include "rows/relation.h"
+#include "rows/run_facts.h"
 #include "show/scripts.h"
-#include "rows/views.h"
+#include "show/query.h"
 #include "run/run_folder.h"
 
 #include <gsl/gsl_sort.h>
@@ -34,7 +35,7 @@ typedef struct {
     const nb_planned_scene *planned;
     const nb_landmark_view *view;
     nb_scene *scene;
-    const nb_grid *variants; /* VARIANTS_SQL */
+    const nb_grid *variants; /* STRATEGY ... LOOK */
     int m, lane_count;
     lane *lanes;
     int *shared[2];      /* n: how many lanes have the token as a query, as a key landmark */
@@ -113,7 +114,6 @@ static nb_status describe(lane *l, nb_ctx *ctx)
 }
 
 enum { STRATEGY, PAIRING, NAME, USUAL, LOOK };
-#define VARIANTS_SQL "SELECT strategy, pairing, name, usual, look FROM drawn_variant ORDER BY id"
 
 /* Returns the number of the variant with this pairing or, where there is none, as under kernels of one set of points,
  * with any; -1: there is none. */
@@ -326,10 +326,8 @@ static nb_status write_picture(const picture *p, const char *folder, nb_gnuplots
 /* The middle one of the run's that fit n tokens; 0: none does. */
 static nb_status middle(const nb_relation *relation, int n, int *m, nb_ctx *ctx)
 {
-    const char *sql;
     nb_grid a;
-    NB_NEED(sql, nb_format(ctx, "SELECT DISTINCT landmarks FROM key WHERE landmarks <= %d ORDER BY landmarks", n));
-    NB_TRY(ctx, nb_relation_ask(relation, sql, &a, ctx));
+    NB_TRY(ctx, nb_relation_sizes(relation, n, &a, ctx));
     *m = a.count ? (int)nb_grid_at(&a, a.count / 2, 0)->integer : 0;
     return NB_OK;
 }
@@ -370,7 +368,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     NB_TRY(ctx, nb_experiment_again(run_folder, view->programs, false, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_open(run_folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
-    NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, &variants, NULL, NULL, ctx));
+    NB_TRY(ctx, nb_query_fill(drawing.relation, nb_sql_text("landmark_plot.variants"), &variants, ctx));
     if (shared.m != 0) NB_TRY(ctx, nb_figure_choose_m(drawing.relation, &shared.m, ctx));
     NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "trial %d: the run has the trials 0 to %d", view->trial,
                config.trials - 1);

@@ -1,0 +1,25 @@
+-- How the rows of a run ended (outcomes.h), of all or of those asked for: {where}.
+
+-- name: all
+1
+
+-- name: asked
+position IN (SELECT position FROM asked)
+
+-- name: failures
+SELECT count(*) FROM key WHERE status NOT IN ('ok', 'skipped') AND {where};
+
+-- What went wrong, in groups of one status and reason, the largest first; nth: in its group.
+-- name: wrong
+SELECT status, coalesce(reason, 'no reason is known'), count, position, nth,
+       dense_rank() OVER (ORDER BY count DESC, status, coalesce(reason, ''))
+FROM (SELECT status, reason, position, count(*) OVER same AS count, row_number() OVER (same ORDER BY position) AS nth
+      FROM run WHERE status NOT IN ('ok', 'skipped', 'planned') AND {where}
+      WINDOW same AS (PARTITION BY status, coalesce(reason, '')))
+ORDER BY 6, position;
+
+-- name: counts
+SELECT status, count(*) FROM key WHERE {where} GROUP BY status;
+
+-- name: skipped
+SELECT count(*), coalesce(reason, '') FROM run WHERE status = 'skipped' AND {where} GROUP BY 2 ORDER BY 1 DESC, 2;

@@ -1,0 +1,20 @@
+-- Temporary tables that are made of rows (made_tables.h).
+
+-- name: drop
+DROP TABLE IF EXISTS temp.{table};
+
+-- name: table
+DROP TABLE IF EXISTS temp.{table};
+CREATE TEMP TABLE {table} ({columns});
+
+-- name: keyed_table
+DROP TABLE IF EXISTS temp.{table};
+CREATE TEMP TABLE {table} ({columns}) WITHOUT ROWID;
+
+-- name: insert
+INSERT INTO temp.{table} VALUES ({values})
+
+-- name: chosen
+DROP TABLE IF EXISTS temp.{table};
+CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY);
+INSERT INTO {table} SELECT id FROM run WHERE {where} ORDER BY id;

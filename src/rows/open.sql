@@ -1,0 +1,21 @@
+-- What a relation is opened with, and its views (open.c, views.c).
+
+-- What was made of other rows, or by another relation of the same store: all but that, its own view, which rows are
+-- there and, where :some are left out, looks.
+-- name: drops
+SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema
+WHERE type IN ('table', 'view') AND name NOT IN ('results', 'gathered', 'kept_rows')
+    AND NOT (:some AND name GLOB 'look_*')
+ORDER BY name;
+
+-- name: stored
+SELECT position, {columns} FROM results WHERE position IS NOT NULL ORDER BY position;
+
+-- name: gathered_index
+CREATE INDEX gathered_positions ON gathered (position);
+
+-- name: views
+SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names
+FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c
+WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name
+ORDER BY s.name <> 'run', s.name;

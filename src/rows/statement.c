@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* statement.c - see statement.h */
+#include "rows/statement.h"
+
+#include <string.h>
+
+/* Adds a text between quotes, which are doubled in it. */
+static nb_status add_quoted(nb_string *sql, const char *text, char quote, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_append(sql, ctx, "%c", quote));
+    for (const char *end; *text; text = end) {
+        end = strchrnul(text, quote);
+        if (*end) end++;
+        NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(end - text), text));
+        if (end[-1] == quote) NB_TRY(ctx, nb_append(sql, ctx, "%c", quote));
+    }
+    return nb_append(sql, ctx, "%c", quote);
+}
+
+enum { NAME_QUOTE = '"', TEXT_QUOTE = '\'' };
+
+/* Adds text ... end - 1 for each name. */
+static nb_status add_each(nb_string *sql, const char *const *names, char quote, const char *text, const char *end,
+                          nb_ctx *ctx)
+{
+    for (; *names; names++) {
+        const char *from = text, *at;
+        while ((at = memchr(from, '@', (size_t)(end - from)))) {
+            NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(at - from), from));
+            NB_TRY(ctx, add_quoted(sql, *names, quote, ctx));
+            from = at + 1;
+        }
+        NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(end - from), from));
+    }
+    return NB_OK;
+}
+
+/* `text` ... end - 1: what stands behind the colon of {word: text}. */
+static nb_status add_word(nb_string *sql, const nb_sql_given *g, const char *text, const char *end, nb_ctx *ctx)
+{
+    if (!g->value.text) return NB_ENOMEM;
+    switch (g->kind) {
+    case NB_SQL_IS_NAME: return add_quoted(sql, g->value.text, NAME_QUOTE, ctx);
+    case NB_SQL_IS_TEXT: return add_quoted(sql, g->value.text, TEXT_QUOTE, ctx);
+    case NB_SQL_IS_NAMES: return add_each(sql, g->names, NAME_QUOTE, text, end, ctx);
+    case NB_SQL_IS_TEXTS: return add_each(sql, g->names, TEXT_QUOTE, text, end, ctx);
+    default: return nb_append(sql, ctx, "%s", g->value.text);
+    }
+}
+
+static const nb_sql_given *find_given(const nb_sql_given *g, const char *word, size_t length)
+{
+    for (; g && g->word; g++)
+        if (g->kind != NB_SQL_IS_VALUE && strlen(g->word) == length && memcmp(g->word, word, length) == 0) return g;
+    return NULL;
+}
+
+nb_status nb_sql_fill(const char *statement, const nb_sql_given *given, const char **out, nb_ctx *ctx)
+{
+    nb_string sql = NB_NO_TEXT;
+    const char *text = nb_sql_text(statement);
+    NB_REQUIRE(ctx, text, NB_EBUG, "no file of SQL has '%s'", statement);
+    for (const char *open, *end; (open = strchr(text, '{')) && (end = strchr(open, '}')); text = end + 1) {
+        size_t length = strcspn(open + 1, ":}");
+        const nb_sql_given *g = find_given(given, open + 1, length);
+        const char *each = open + 1 + length + (open[1 + length] == ':');
+        NB_REQUIRE(ctx, g, NB_EBUG, "the SQL '%s' is not given {%.*s}", statement, (int)length, open + 1);
+        NB_TRY(ctx, nb_append(&sql, ctx, "%.*s", (int)(open - text), text));
+        NB_TRY(ctx, add_word(&sql, g, each, end, ctx));
+    }
+    NB_TRY(ctx, nb_append(&sql, ctx, "%s", text));
+    *out = sql.text;
+    return NB_OK;
+}
+
+nb_status nb_sql_append(nb_string *list, const char *statement, const nb_sql_given *given, nb_ctx *ctx)
+{
+    const char *piece;
+    NB_TRY(ctx, nb_sql_fill(statement, given, &piece, ctx));
+    return nb_append(list, ctx, "%s", piece);
+}
+
+/* The relation, whose statements have these values too. */
+static nb_relation with_values(const nb_relation *r, const nb_sql_given *given)
+{
+    nb_relation own = *r;
+    own.given = given;
+    return own;
+}
+
+nb_status nb_sql_ask(const nb_relation *r, const char *statement, const nb_sql_given *given, nb_grid *answer,
+                     nb_ctx *ctx)
+{
+    const nb_relation own = with_values(r, given);
+    const char *sql;
+    NB_TRY(ctx, nb_sql_fill(statement, given, &sql, ctx));
+    return nb_relation_ask(&own, sql, answer, ctx);
+}
+
+nb_status nb_sql_run(const nb_relation *r, const char *statement, const nb_sql_given *given, nb_ctx *ctx)
+{
+    const nb_relation own = with_values(r, given);
+    const char *sql;
+    NB_TRY(ctx, nb_sql_fill(statement, given, &sql, ctx));
+    return nb_relation_run_file(&own, sql, ctx);
+}
+
+nb_status nb_sql_prepare(const nb_relation *r, const char *statement, const nb_sql_given *given,
+                         sqlite3_stmt **prepared, nb_ctx *ctx)
+{
+    const nb_relation own = with_values(r, given);
+    const char *sql;
+    NB_TRY(ctx, nb_sql_fill(statement, given, &sql, ctx));
+    return nb_relation_prepare(&own, sql, NULL, prepared, ctx);
+}

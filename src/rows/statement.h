@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* statement.h - the statements of src/rows, src/answers and src/show, which stand in files of SQL, and what they are
+ * given. "FILE" is all of FILE.sql; "FILE.NAME" what follows "-- name: NAME" in it, up to the next name.
+ *
+ * A value is a parameter, :value. SQL has none for these, which stand in braces:
+ *   {word}        a name of a column or a table, quoted; a text, quoted, where a view wants one; or a piece of SQL: a
+ *                 condition on rows (rows/where.h), what stands for a column (rows/columns.h), a study's expression
+ *   {word: text}  the text for each of several names, or texts, which take the place of @ in it: {keys:, a.@}
+ * This file alone puts a word into SQL. A {word} that is not given is NB_EBUG. */
+#ifndef NB_STATEMENT_H
+#define NB_STATEMENT_H
+
+#include "base/builder.h"
+#include "rows/relation.h"
+
+#define NB_GIVE_INT(word, x) \
+    { \
+        word, NB_SQL_IS_VALUE, {.type = NB_CELL_INT, .integer = x}, NULL \
+    }
+#define NB_GIVE_VALUE(word, t) \
+    { \
+        word, NB_SQL_IS_VALUE, {.type = NB_CELL_TEXT, .text = t}, NULL \
+    }
+#define NB_GIVE_NAME(word, t) \
+    { \
+        word, NB_SQL_IS_NAME, {.text = t}, NULL \
+    }
+#define NB_GIVE_NAMES(word, list) \
+    { \
+        word, NB_SQL_IS_NAMES, {.text = ""}, list \
+    }
+#define NB_GIVE_TEXT(word, t) \
+    { \
+        word, NB_SQL_IS_TEXT, {.text = t}, NULL \
+    }
+#define NB_GIVE_TEXTS(word, list) \
+    { \
+        word, NB_SQL_IS_TEXTS, {.text = ""}, list \
+    }
+#define NB_GIVE_PIECE(word, t) \
+    { \
+        word, NB_SQL_IS_PIECE, {.text = t}, NULL \
+    }
+#define NB_GIVE_END \
+    { \
+        NULL, NB_SQL_IS_VALUE, {.text = NULL}, NULL \
+    }
+/* What a call is given: NB_GIVEN(NB_GIVE_NAME("by", by), NB_GIVE_INT("first", 1)) */
+#define NB_GIVEN(...) ((const nb_sql_given[]){__VA_ARGS__, NB_GIVE_END})
+
+/* *sql <- a statement, or a piece, with its words. `given` NULL: it has none. */
+nb_status nb_sql_fill(const char *statement, const nb_sql_given *given, const char **sql, nb_ctx *ctx);
+/* Adds that to a text. */
+nb_status nb_sql_append(nb_string *list, const char *statement, const nb_sql_given *given, nb_ctx *ctx);
+
+/* As nb_relation_ask, nb_relation_run_file and nb_relation_prepare, of a statement by name. */
+nb_status nb_sql_ask(const nb_relation *relation, const char *statement, const nb_sql_given *given, nb_grid *answer,
+                     nb_ctx *ctx);
+nb_status nb_sql_run(const nb_relation *relation, const char *statement, const nb_sql_given *given, nb_ctx *ctx);
+nb_status nb_sql_prepare(const nb_relation *relation, const char *statement, const nb_sql_given *given,
+                         sqlite3_stmt **prepared, nb_ctx *ctx);
+
+#endif
