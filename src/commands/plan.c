@@ -11,6 +11,8 @@
 #include "config/labels.h"
 #include "show/page_record.h"
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Prints the values of the scene's axes, except the problem. */
@@ -45,8 +47,9 @@ static void print_methods(FILE *out, const nb_plan *plan)
 
 typedef struct {
     nb_texts strata, sources; /* see rows/relation.h */
-    bool *drawn;              /* by stratum */
-    int *counts;              /* of sources */
+    const char **labels;      /* by stratum */
+    bool *drawn;
+    int *counts; /* of sources */
     int room, counts_room;
 } replicates;
 
@@ -69,29 +72,37 @@ static nb_status add_source(const nb_plan *plan, int i, const nb_row *row, repli
     return NB_OK;
 }
 
-/* Prints the sources, over which the results may be generalised (docs/comparing.md). */
-static nb_status print_sources(FILE *out, const nb_plan *plan, nb_ctx *ctx)
+/* Finds the sources, over which the results may be generalised (docs/comparing.md), by stratum: none where nothing is
+ * compared. */
+static nb_status find_sources(const nb_plan *plan, replicates *r, nb_ctx *ctx)
 {
-    replicates r = {.room = 0};
-    const char **labels;
     nb_row *row;
-    if (plan->config->study->baseline < 0 || plan->row_count == 0) return NB_OK;
-    nb_texts_init(&r.strata, ctx);
-    nb_texts_init(&r.sources, ctx);
+    *r = (replicates){.room = 0};
+    nb_texts_init(&r->strata, ctx);
+    nb_texts_init(&r->sources, ctx);
+    if (plan->config->study->baseline < 0) return NB_OK;
     NB_NEED(row, nb_alloc(ctx, 1, plan->config->study->row_size));
     for (int i = 0; i < plan->row_count; i++) {
         const nb_planned_row *at = &plan->rows[i];
         if (i > 0 && at[-1].scene == at->scene && at[-1].trial == at->trial) continue;
         nb_plan_row(plan, i, row);
-        NB_TRY(ctx, add_source(plan, i, row, &r, ctx));
+        NB_TRY(ctx, add_source(plan, i, row, r, ctx));
     }
-    NB_NEED(labels, nb_alloc(ctx, (size_t)r.strata.count, sizeof *labels));
-    NB_TRY(ctx, nb_label_strata(r.strata.count, r.strata.items, r.drawn, labels, ctx));
+    NB_NEED(r->labels, nb_alloc(ctx, (size_t)r->strata.count + 1, sizeof *r->labels));
+    return nb_label_strata(r->strata.count, r->strata.items, r->drawn, r->labels, ctx);
+}
+
+static nb_status print_sources(FILE *out, const nb_plan *plan, nb_ctx *ctx)
+{
+    replicates r;
+    NB_TRY(ctx, find_sources(plan, &r, ctx));
+    if (r.strata.count == 0) return NB_OK;
     fprintf(out, "sources: ");
-    for (int s = 0; s < r.strata.count; s++) fprintf(out, "%s%d of %s", s ? ", " : "", r.counts[s], labels[s]);
+    for (int s = 0; s < r.strata.count; s++) fprintf(out, "%s%d of %s", s ? ", " : "", r.counts[s], r.labels[s]);
     if (plan->config->split) fprintf(out, " ('%s' of %s)", plan->config->sources, plan->config->split_file);
     for (int s = 0, few = 0; s < r.strata.count; s++)
-        if (r.counts[s] < NB_LEAST_SOURCES) fprintf(out, "%s%s", few++ ? ", " : "\ntoo few for a verdict: ", labels[s]);
+        if (r.counts[s] < NB_LEAST_SOURCES)
+            fprintf(out, "%s%s", few++ ? ", " : "\ntoo few for a verdict: ", r.labels[s]);
     fputc('\n', out);
     return NB_OK;
 }
@@ -106,14 +117,21 @@ static bool continues(const nb_config *c, const nb_planned_scene *before, const 
            !s->refusal;
 }
 
+/* The scene behind the last that goes on with scene `first`. */
+static int end_of_heads(const nb_plan *plan, int first)
+{
+    int next = first + 1;
+    while (next < plan->scene_count && continues(plan->config, &plan->scenes[next - 1], &plan->scenes[next])) next++;
+    return next;
+}
+
 /* Prints a line for each problem and its heads, of many problems the first. */
 static void print_scenes(FILE *out, const nb_plan *plan)
 {
     enum { MOST_LINES = 10 };
     for (int i = 0, next, lines = 0; i < plan->scene_count; i = next, lines++) {
         const nb_planned_scene *s = &plan->scenes[i];
-        for (next = i + 1; next < plan->scene_count; next++)
-            if (!continues(plan->config, s + (next - i - 1), s + (next - i))) break;
+        next = end_of_heads(plan, i);
         if (lines == MOST_LINES && next < plan->scene_count) {
             fprintf(out, "  and %d scenes more\n", plan->scene_count - i);
             return;
@@ -211,12 +229,97 @@ static nb_status print_plan(const nb_preview *o, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Fills one row with the numbers of what is printed for people. */
+/* Adds a value of JSON, which this call frees; NULL: out of memory. */
+static nb_status add_json(nb_grid *g, json_t *value, nb_ctx *ctx)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    const char *kept = text ? nb_strdup(ctx, text) : NULL;
+    json_decref(value);
+    free(text);
+    if (!kept) return NB_ENOMEM;
+    return nb_grid_json(g, kept);
+}
+
+/* How many values each axis of the methods has, by its key. */
+static json_t *axes_json(const nb_config *c)
+{
+    json_t *axes = json_object();
+    for (int axis = 0; axes && c->study->axes[axis].key; axis++)
+        if (!c->study->axes[axis].scene)
+            json_object_set_new(axes, c->study->axes[axis].key, json_integer(c->lists[axis].count));
+    return axes;
+}
+
+static json_t *sources_json(const replicates *r)
+{
+    json_t *all = json_array();
+    for (int s = 0; all && s < r->strata.count; s++)
+        json_array_append_new(all, json_pack("{s:s, s:i, s:b}", "model", r->labels[s], "sources", r->counts[s],
+                                             "enough", r->counts[s] >= NB_LEAST_SOURCES));
+    return all;
+}
+
+static json_t *value_json(const nb_config *c, int axis, int value)
+{
+    switch (c->study->axes[axis].type) {
+    case NB_AXIS_INTEGER: return json_integer(value);
+    case NB_AXIS_REAL: return json_real(c->lists[axis].reals[value]);
+    case NB_AXIS_WORD: return json_string(c->study->axes[axis].words[value]);
+    default: return json_string(nb_config_choice(c, axis, value)->label);
+    }
+}
+
+/* Each problem and its heads, the first and the last, with the values of the scene's axes. */
+static json_t *scenes_json(const nb_plan *plan)
+{
+    const nb_config *c = plan->config;
+    json_t *all = json_array();
+    for (int i = 0, next; all && i < plan->scene_count; i = next) {
+        const nb_planned_scene *s = &plan->scenes[i];
+        next = end_of_heads(plan, i);
+        json_t *scene = json_pack("{s:s, s:[i, i], s:i, s:i, s:b, s:b, s:s?}", "problem", s->problem->label, "heads",
+                                  s->head, plan->scenes[next - 1].head, "n", s->n, "d", s->d, "causal", s->causal,
+                                  "random", s->random, "skipped", s->refusal);
+        for (int axis = NB_AXIS_PROBLEM + 1; c->study->axes[axis].key; axis++)
+            if (c->study->axes[axis].scene)
+                json_object_set_new(scene, c->study->axes[axis].column, value_json(c, axis, s->value[axis]));
+        json_array_append_new(all, scene);
+    }
+    return all;
+}
+
+/* The rules in the order of the experiment; of one that --set gives, the line is null. */
+static json_t *rules_json(const nb_plan *plan)
+{
+    json_t *all = json_array();
+    for (int r = 0; all && r < plan->config->rule_count; r++) {
+        nb_place at = plan->config->rules[r].place;
+        json_t *line = at.line > 0 ? json_integer(at.line) : json_null();
+        json_array_append_new(
+            all, json_pack("{s:s, s:o, s:i}", "at", at.source, "line", line, "rows", plan->excluded_by[r]));
+    }
+    return all;
+}
+
+/* What a shard does not tell: its methods, sources and data are parts. */
+static nb_status fill_parts(nb_grid *g, const nb_experiment *e, nb_ctx *ctx)
+{
+    replicates sources;
+    for (int i = 0; i < 3 && e->shard.count; i++) NB_TRY(ctx, nb_grid_json(g, NULL));
+    if (e->shard.count) return NB_OK;
+    NB_TRY(ctx, add_json(g, axes_json(&e->config), ctx));
+    NB_TRY(ctx, find_sources(&e->plan, &sources, ctx));
+    NB_TRY(ctx, add_json(g, sources_json(&sources), ctx));
+    return add_json(g, scenes_json(&e->plan), ctx);
+}
+
+/* Fills one row with what is printed for people. */
 static nb_status fill_grid(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"experiment", "seed",   "results",      "scenes",        "trials",   "methods",
-                                        "rows",       "done",   "to_run",       "failed_before", "excluded", "workers",
-                                        "low_s",      "high_s", "worker_bytes", "bytes",         NULL};
+    static const char *const heads[] = {
+        "experiment", "seed",        "results",       "scenes",   "trials",      "methods", "rows",   "done",
+        "to_run",     "other_build", "failed_before", "excluded", "workers",     "low_s",   "high_s", "worker_bytes",
+        "bytes",      "axes",        "sources",       "data",     "excluded_by", NULL};
     const nb_experiment *e = o->e;
     const nb_standing *s = &o->standing;
     const nb_predicted *f = &o->times;
@@ -225,7 +328,8 @@ static nb_status fill_grid(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
                           e->plan.method_count,
                           e->plan.row_count,
                           s->done,
-                          e->plan.row_count - s->done,
+                          o->to_run,
+                          s->done > 0 ? o->others : 0,
                           s->failed + s->diverged + s->crashed + s->timed_out,
                           e->plan.excluded_count,
                           f->workers};
@@ -237,7 +341,9 @@ static nb_status fill_grid(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
     NB_TRY(ctx, nb_grid_real(g, f->low_s));
     NB_TRY(ctx, nb_grid_real(g, f->high_s));
     NB_TRY(ctx, nb_grid_whole(g, f->bytes));
-    return nb_grid_whole(g, f->all_bytes);
+    NB_TRY(ctx, nb_grid_whole(g, f->all_bytes));
+    NB_TRY(ctx, fill_parts(g, e, ctx));
+    return add_json(g, rules_json(&e->plan), ctx);
 }
 
 static nb_status print_preview(const nb_preview *o, nb_output_format format, nb_ctx *ctx)

@@ -175,13 +175,16 @@ static nb_status parse(nb_command_line *line, choices *chosen, nb_experiment *e,
             "missing or ended so",
             "COLUMN=VALUE, ..."),
         NB_MAX_HOURS_OPTION(chosen->max_hours),
-        NB_FLAG_OPTION("dry-run", '\0', e->only_plan, "Only print the plan"),
+        NB_FLAG_OPTION("dry-run", '\0', e->only_plan, "Only print the plan, as nysbench plan does"),
+        NB_WORD_OPTION("format", 'f', line->format, "With --dry-run: a table (default), csv or json", "table|csv|json"),
         NB_FLAG_OPTION("quiet", 'q', chosen->quiet, "No progress, no table"),
         POPT_TABLEEND};
     NB_TRY(ctx, nb_experiment_parse(line, options, e, ctx));
     NB_TRY(ctx, keep_limits(chosen, &e->limits, ctx));
     NB_REQUIRE(ctx, !chosen->only || !chosen->start.fresh, NB_EINVAL,
                "run: --only keeps the other rows, --fresh sets them aside: use one of them");
+    NB_REQUIRE(ctx, e->only_plan || line->format.value == NB_FORMAT_TABLE, NB_EINVAL,
+               "run: --format is for --dry-run; nysbench export prints the rows of a run");
     return nb_worker_read(line->command, &chosen->workers, workers, ctx);
 }
 
@@ -224,7 +227,7 @@ static nb_status predict(nb_start *start, const choices *chosen, nb_machine_spee
 static nb_status dry_run(nb_start *start, const choices *chosen, nb_ctx *ctx)
 {
     if (!chosen->workers.memory) start->workers.memory = 0;
-    return nb_plan_tell(start, chosen->max_hours.value, NB_FORMAT_TABLE, ctx);
+    return nb_plan_tell(start, chosen->max_hours.value, (nb_output_format)start->line->format.value, ctx);
 }
 
 /* Compares the prediction with the time taken. Only rows were predicted, not planning, tables and figures. */

@@ -37,6 +37,11 @@ nb_status nb_grid_text(nb_grid *g, const char *text)
     return nb_grid_add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text, .real = NAN});
 }
 
+nb_status nb_grid_json(nb_grid *g, const char *text)
+{
+    return nb_grid_add(g, (nb_cell){.type = text ? NB_CELL_JSON : NB_CELL_NONE, .text = text, .real = NAN});
+}
+
 nb_status nb_grid_int(nb_grid *g, long long value)
 {
     return nb_grid_add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});

@@ -6,11 +6,19 @@
 
 #include "base/ctx.h"
 
-typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_FLAG, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
+typedef enum {
+    NB_CELL_NONE,
+    NB_CELL_TEXT,
+    NB_CELL_INT,
+    NB_CELL_FLAG,
+    NB_CELL_REAL,
+    NB_CELL_BLOB,
+    NB_CELL_JSON /* a list or an object, whose text is JSON */
+} nb_cell_type;
 
 typedef struct {
     nb_cell_type type;
-    const char *text;  /* of a text; else NULL */
+    const char *text;  /* of a text or JSON; else NULL */
     long long integer; /* of a flag 0: false */
     double real;       /* of an integer too; else NaN */
 } nb_cell;
@@ -35,6 +43,7 @@ nb_status nb_grid_make(nb_grid *grid, const char *const *names, nb_ctx *ctx);
 /* The next cell. Texts are kept, not copied; NULL: there is none. */
 nb_status nb_grid_add(nb_grid *grid, nb_cell cell);
 nb_status nb_grid_text(nb_grid *grid, const char *text);
+nb_status nb_grid_json(nb_grid *grid, const char *text);
 nb_status nb_grid_int(nb_grid *grid, long long value);
 nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */

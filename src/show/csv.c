@@ -61,7 +61,7 @@ static void print_cell(FILE *out, const nb_cell *cell)
     number_text(cell, text);
     if (cell->type == NB_CELL_FLAG)
         fputs(cell->integer ? "true" : "false", out);
-    else if (cell->type == NB_CELL_TEXT)
+    else if (cell->type == NB_CELL_TEXT || cell->type == NB_CELL_JSON)
         nb_csv_print_text(out, cell->text);
     else
         fputs(text, out);
@@ -134,6 +134,7 @@ static json_t *json_cell(const nb_cell *cell, nb_ctx *ctx)
     const char *clean = cell->text ? nb_clean(ctx, cell->text, "\t\r\n") : NULL;
     switch (cell->type) {
     case NB_CELL_TEXT: return cell->text && !clean ? NULL : clean && *clean ? json_string(clean) : json_null();
+    case NB_CELL_JSON: return clean ? json_loads(clean, 0, NULL) : NULL;
     case NB_CELL_FLAG: return json_boolean(cell->integer);
     case NB_CELL_INT: return json_integer(cell->integer);
     case NB_CELL_REAL: return isfinite(cell->real) ? json_real(cell->real) : json_null();

@@ -10,7 +10,8 @@ void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
 {
     char digits[64];
     switch (cell->type) {
-    case NB_CELL_TEXT: nb_page_cell(page, "%s", cell->text); break;
+    case NB_CELL_TEXT:
+    case NB_CELL_JSON: nb_page_cell(page, "%s", cell->text); break;
     case NB_CELL_FLAG: nb_page_cell(page, cell->integer ? "true" : "false"); break;
     case NB_CELL_INT: nb_page_cell(page, "%lld", cell->integer); break;
     case NB_CELL_REAL:

@@ -88,8 +88,11 @@ Y
     diverging
     for command in plan "run --dry-run"; do
         "$NYSBENCH" $command "$WORK/c.yaml" -o "$WORK/r" --jobs 1 | grep -v '^time: ' >"$WORK/${command%% *}.txt"
+        of_json 'del x[0]["low_s"], x[0]["high_s"]; print(x)' "$NYSBENCH" $command "$WORK/c.yaml" -o "$WORK/r" \
+            --jobs 1 >"$WORK/${command%% *}.json"
     done
     cmp "$WORK/plan.txt" "$WORK/run.txt"
+    cmp "$WORK/plan.json" "$WORK/run.json"
     run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --jobs 2 --memory 4G --timeout 5 --blas-threads 1 \
         --mixed -q
     expect_status 0
@@ -104,12 +107,40 @@ Y
     expect "only 0.0 MiB of memory may be used"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --retry diverged
-    expect "rows: 40, of which 40 are done and 4 are to run"
+    of_json 'assert (x[0]["rows"], x[0]["done"], x[0]["to_run"]) == (40, 40, 4), x' \
+        "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --retry diverged
     run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --only status=x
     expect_status 2
-    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --fresh
-    expect "rows: 40, of which 0 are done and 40 are to run"
+    of_json 'assert (x[0]["rows"], x[0]["done"], x[0]["to_run"]) == (40, 0, 40), x' \
+        "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --fresh
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" --format json
+    expect_status 2
+    expect "run: --format is for --dry-run; nysbench export prints the rows of a run"
+}
+
+@test "plan --format json has the axes, the sources by model, the data and the rows by rule" {
+    config <<'Y'
+problems: ["gaussian(n=24, d=3)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, max_n=30)"]
+strategies: [uniform, segment_means]
+landmarks: [2, 3, 4]
+cores: svd
+trials: 7
+exclude:
+  - {strategy: uniform, landmarks: 4}
+  - {strategy: kmeans}
+plots: []
+Y
+    of_json '
+x = x[0]
+assert x["axes"] == {"strategies": 2, "pairing": 1, "landmarks": 3, "factors": 1, "cores": 1}, x
+assert [(s["sources"], s["enough"]) for s in x["sources"]] == [(7, True), (1, False)], x
+assert [(r["line"], r["rows"]) for r in x["excluded_by"]] == [(7, x["excluded"]), (8, 0)] and x["excluded"] > 0, x
+drawn, file = x["data"]
+assert (drawn["heads"], drawn["n"], drawn["random"], drawn["kernel"]) == ([0, 0], 24, True, "softmax"), x
+assert (file["heads"], file["n"], file["d"], file["skipped"]) == ([0, 2], 30, 64, None), x' \
+        "$NYSBENCH" plan "$WORK/c.yaml"
+    of_json 'assert x[0]["axes"] is x[0]["sources"] is x[0]["data"] is None, x' \
+        "$NYSBENCH" plan "$WORK/c.yaml" --shard 1/2
 }
 
 @test "--max-hours: what is predicted to take longer is not run" {
