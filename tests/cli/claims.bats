@@ -174,7 +174,7 @@ Y
     run "$NYSBENCH" claims "$WORK/r" "$WORK/r2" --format markdown # golden.bats has the words
     expect_status 0
     [ "$(grep -c '^|' <<<"$output")" -eq 17 ]
-    [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "|||||||" ]
+    [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "||||||||" ]
     [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = \
         "(15, ['claim', 'disturbed', 'estimate', 'expected_high', 'expected_low', 'experiment', 'family', 'form', \
 'heads', 'high', 'id', 'low', 'models', 'more_sources', 'part', 'parts', 'quantity', 'says', 'slack', 'source', \
