@@ -442,17 +442,29 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Of the last step, with the groups that near keys need. Of the kinds that near=auto chooses from it is the least: the
+ * pass alone knows which one a head has. */
+static double answer_work(const nb_kernel_ridge_plan *p)
+{
+    const nb_layer_shape *s = p->shape;
+    double n = s->n, d = s->d, least = INFINITY;
+    if (!p->with_near) return nb_softmax_work(n, p->m, d, s->dv + 1) + n * s->dv;
+    for (int kind = 0; kind < p->kinds; kind++) {
+        nb_kernel_ridge_plan its = p->kinds > 1 ? nb_kernel_ridge_plan_with(p, kind) : *p;
+        least = fmin(least, nb_near_work(&its.near, s, p->m, its.top));
+    }
+    return least + n * d * (p->m + (p->top > 0 ? p->k : 0));
+}
+
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     nb_kernel_ridge_plan p = plan_of(opts, s);
     double n = s->n, d = s->d, dv = s->dv, k = p.k, m = p.m, heads = nb_layer_heads(s);
-    double rows = nb_softmax_work(k, n, d, dv) + k * n, output = nb_softmax_work(n, m, d, dv + 1) + n * dv;
-    if (p.with_near) output = nb_near_work(&p.near, s, p.m, p.top) + n * d * (m + (p.top > 0 ? k : 0));
-    double products = m * k * (d + 1 + nb_kernel_ridge_corrections(&p) + 2 * dv + k) + p.ridges * k * k * dv;
-    double inverses = p.ridges * floor(0.5 * k * k * k + 0.5);
+    double rows = nb_softmax_work(k, n, d, dv) + k * n, fits = p.kinds > 1 ? p.kinds + 1 : 1; /* the last, again */
+    double fit = m * k * (d + 1 + nb_kernel_ridge_corrections(&p) + dv + k) +
+                 p.ridges * (k * k * dv + floor(0.5 * k * k * k + 0.5));
     return (nb_attention_cost){
-        .multiplications =
-            p.kinds > 1 ? NAN : heads * (rows + products + inverses + nb_kernel_ridge_loop_work(&p) + output),
+        .multiplications = heads * (rows + fits * fit + m * k * dv + nb_kernel_ridge_loop_work(&p) + answer_work(&p)),
         .bytes = sizeof(kernel_ridge_state) +
                  threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax_bytes(&p)) +
                  heads * (sizeof(nb_kernel_ridge_head) + head_scalars(&p) * sizeof(nb_scalar) + k * sizeof(double) +
@@ -485,7 +497,7 @@ const nb_attention nb_attention_kernel_ridge = {
         "attention to clusters of keys. Leave-one-out chooses the ridge of each head. init, sampling, weighted,\n"
         "counts, mass, prior and normalised each switch off one part, for an ablation. With as many landmarks as keys\n"
         "it is exact. Every pass clusters anew, from the same draws for all heads. The multiplications of clustering\n"
-        "are counted, but are not in the cost that is predicted.\n"
+        "are counted, but are not in the cost that is predicted; with near=auto that has the cheapest kind's.\n"
         "With near keys (near=window, top or both) each query attends to these exactly, and landmarks stand for the\n"
         "others alone. A head that looks near, as most do in text and speech, needs them; where heads look far they\n"
         "cost more than they win.",

@@ -90,12 +90,14 @@ static nb_status views_sql(const maker *m, const char **sql)
     const nb_column *metric = m->q->metric;
     const char *lines, *rows, *value, *seen = "0", *untimed = "0",
                                       *disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx).condition;
+    const nb_column *usual = metric->memory ? nb_study_metric(m->relation->study) : metric;
     const nb_sql_given *of_metric =
-        NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_NAME("unseen", metric->unseen));
+        NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_NAME("unseen", metric->unseen),
+                 NB_GIVE_NAME("usual", usual ? usual->name : NULL));
     NB_TRY(m->ctx, lines_sql(m, &lines));
     NB_TRY(m->ctx, rows_sql(m, asks_key_alone(m, disturbed) ? "key" : "run", &rows));
     NB_TRY(m->ctx, nb_key_sql(m->q->by, &value, m->ctx));
-    if (metric->time && !metric->memory) NB_TRY(m->ctx, nb_sql_fill("pairs.untimed", of_metric, &untimed, m->ctx));
+    if (metric->time && usual && usual->time) NB_TRY(m->ctx, nb_sql_fill("pairs.untimed", of_metric, &untimed, m->ctx));
     if (metric->unseen) NB_TRY(m->ctx, nb_sql_fill("pairs.seen", of_metric, &seen, m->ctx));
     return nb_sql_fill(
         "pairs.views",

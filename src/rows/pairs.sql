@@ -66,8 +66,9 @@ FROM ({rows}) AS asked;
 -- name: seen
 coalesce({unseen} <> {metric}, 1)
 
+-- A time is missing; memory may be missing in a row that is timed, {usual}.
 -- name: untimed
-status = 'ok' AND {metric} IS NULL
+status = 'ok' AND {metric} IS NULL AND {usual} IS NULL
 
 -- name: make
 CREATE TEMP TABLE IF NOT EXISTS agreed (

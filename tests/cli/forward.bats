@@ -622,7 +622,7 @@ plots: []
 attentions: [naive, "nystrom(landmarks=4)", '$(mine '' 'label=mine, serve=true, timed=false')']
 YAML
     "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" >"$WORK/out"
-    for options in "" "--metric latency_s"; do
+    for options in "" "--metric latency_s" "--metric peak_bytes"; do
         # shellcheck disable=SC2086 # two words
         run "$NYSBENCH" compare "$WORK/r" $options
         expect_status 0
