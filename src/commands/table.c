@@ -25,17 +25,15 @@ static nb_status make_page(const nb_table *table, const wish *w, nb_page *page, 
     return NB_OK;
 }
 
-/* Adds the tables of that place to a list. Whether one is there is known when it is made. */
+/* Adds the tables of that place to a list, as far as the rows have something for them. */
 static nb_status list_place(const char *study, const wish *w, int place, nb_grid *all, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        nb_page page;
-        nb_grid grid = {.count = 0};
-        bool empty;
+        bool any;
         if (strcmp(table->study, study) != 0 || table->place != place) continue;
-        NB_TRY(ctx, make_page(table, w, &page, &grid, &empty, ctx));
-        if (empty) continue;
+        NB_TRY(ctx, nb_query_has_rows(w->relation, table->sql, &any, ctx));
+        if (!any) continue;
         NB_TRY(ctx, nb_grid_text(all, e->component->name));
         NB_TRY(ctx, nb_grid_text(all, e->component->summary));
     }

@@ -7,14 +7,9 @@
 /* Adds a text between quotes, which are doubled in it. */
 static nb_status add_quoted(nb_string *sql, const char *text, char quote, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_append(sql, ctx, "%c", quote));
-    for (const char *end; *text; text = end) {
-        end = strchrnul(text, quote);
-        if (*end) end++;
-        NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(end - text), text));
-        if (end[-1] == quote) NB_TRY(ctx, nb_append(sql, ctx, "%c", quote));
-    }
-    return nb_append(sql, ctx, "%c", quote);
+    char from[] = {quote, 0}, to[] = {quote, quote, 0};
+    if (strchr(text, quote)) NB_NEED(text, nb_replaced(ctx, text, from, to));
+    return nb_append(sql, ctx, "%c%s%c", quote, text, quote);
 }
 
 enum { NAME_QUOTE = '"', TEXT_QUOTE = '\'' };
@@ -65,7 +60,7 @@ nb_status nb_sql_fill(const char *statement, const nb_sql_given *given, const ch
         const nb_sql_given *g = find_given(given, open + 1, length);
         const char *each = open + 1 + length + (open[1 + length] == ':');
         NB_REQUIRE(ctx, g, NB_EBUG, "the SQL '%s' is not given {%.*s}", statement, (int)length, open + 1);
-        NB_TRY(ctx, nb_append(&sql, ctx, "%.*s", (int)(open - text), text));
+        if (open > text) NB_TRY(ctx, nb_append(&sql, ctx, "%.*s", (int)(open - text), text));
         NB_TRY(ctx, add_word(&sql, g, each, end, ctx));
     }
     NB_TRY(ctx, nb_append(&sql, ctx, "%s", text));

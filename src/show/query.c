@@ -150,6 +150,18 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx
     return NB_OK;
 }
 
+nb_status nb_query_has_rows(nb_relation *r, const char *sql, bool *any, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    nb_mark mark;
+    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_relation_prepare(r, sql, NULL, &s, ctx));
+    NB_TRY(ctx, nb_relation_step(r, s, any));
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
 /* An answer as people see it. */
 
 typedef struct {

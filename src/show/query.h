@@ -52,6 +52,8 @@ nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, cons
 
 /* Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);
+/* Whether the first query, which answers programs, has a row: no more of it is asked. */
+nb_status nb_query_has_rows(nb_relation *relation, const char *sql, bool *any, nb_ctx *ctx);
 nb_status nb_query_show(nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
 /* Each query of `sql` answers people, without tables for programs. */
 nb_status nb_query_tell(const nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
