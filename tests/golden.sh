@@ -153,6 +153,18 @@ tell merge parts -q
 tell status parts
 tell status error
 
+# Rows of two builds, wherever they are shown.
+/usr/bin/python3 -SE "$tree/tests/support/store.py" parts/results.sqlite "
+    UPDATE manifests SET build = 'build-' || id, executable = 'program-' || id,
+        text = json_set(text, '\$.arithmetic', 'some', '\$.build', 'build-' || id, '\$.executable', 'program-' || id)"
+tell plot parts error
+
+# One head: which tokens stand for the rest, how far that is from S, and weights of leverage scores.
+tell select --head "$vit:1" --strategy uniform --landmarks 5 --seed 3 -o tokens.npy
+tell measure --head "$vit:1" --strategy uniform --landmarks 5 --seed 3 --core svd --core iterative --metrics error
+tell fit --head "$vit:0" --head "$vit:2" --rank 8 -o weights.npy
+tell fit --head "$vit:0" --ridge 0.1 -o one.npy
+
 # What check finds; what new and demo write, with what to do next.
 tell check uniform
 tell new strategy mine --out "a folder"

@@ -8,12 +8,8 @@ VIT=experiments/data/vit_astronaut_n257_L6.safetensors
 @test "weights from one head serve another, and every mistake is named" {
     run "$NYSBENCH" fit --head "$VIT:0" --head "$VIT:2" --rank 8 -o "$WORK/w.npy"
     expect_status 0
-    expect "rank 8, ridge 1"
-    expect "all heads, in sample"
-    expect "$VIT:2, with weights fitted on the others"
     run "$NYSBENCH" fit --head "$VIT:0" --ridge 0.1 -o "$WORK/one.npy"
     expect_status 0
-    [[ "$output" != *others* ]]
     config <<YAML
 problems: heads(file=$VIT, head=1)
 strategies: [uniform, "learned(weights=$WORK/w.npy, take=[top, sample])"]

@@ -24,21 +24,19 @@ EOF
 @test "select to a pipe, measure from it; the tokens and the table are told" {
     run "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o "$WORK/a.npy"
     expect_status 0
-    expect "uniform: 5 tokens from 257 queries of dimension 64; pairing joint, seed 3, trial 0"
     tokens=$(/usr/bin/python3 \
         -c 'import numpy, sys; a = numpy.load(sys.argv[1]); assert a.dtype == numpy.int64; print(*a)' "$WORK/a.npy")
     [ "${lines[1]}" = "$tokens" ]
     "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o - 2>"$WORK/told" | cmp - "$WORK/a.npy"
-    grep -q "5 tokens" "$WORK/told"
+    [ -s "$WORK/told" ]
     "$NYSBENCH" select --head $HEAD:1 --strategy uniform -m 5 --seed 3 -o - 2>/dev/null |
         "$NYSBENCH" measure --head $HEAD:1 --key-landmarks - --core svd --metrics error --json >"$WORK/piped"
     "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5 --seed 3 --core svd --metrics error \
         --json >"$WORK/direct"
     [ "$(grep -oE '"error": [0-9.e-]+' "$WORK/piped")" = "$(grep -oE '"error": [0-9.e-]+' "$WORK/direct")" ]
-    run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5
-    expect_status 0
-    expect "head 1, n = 257, d = 64, softmax"$'\n'"uniform, m = 5, pairing" # labels, not all options
-    for core in svd iterative; do grep -q "^  $core  *ok " <<<"$output"; done
+    of_json 'assert {(c["head"], c["n"], c["strategy"], c["landmarks"], c["status"]) for c in x} == {
+        (1, 257, "uniform(strided=false)", 5, "ok")} and {"svd", "iterative"} < {c["core"].split("(")[0] for c in x}, x' \
+        "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5
     [ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 3 -path '*/nysbench-*/*/standard-input.npy' -user "$(id -un)" \
         -newer "$WORK/a.npy" -print 2>/dev/null)" ]
 }
