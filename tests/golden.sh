@@ -82,7 +82,7 @@ folder=$(realpath "$folder")
 rm -rf "$folder/told"
 mkdir "$folder/told"
 cp tests/golden/*.yaml "$work"
-ln -s "$tree/experiments" "$work"
+ln -s "$tree/experiments" "$tree/tests" "$work"
 cd "$work"
 
 # A plan: of each study, of a part, of the config's origins, and with rows that have failed before.
@@ -164,6 +164,9 @@ tell select --head "$vit:1" --strategy uniform --landmarks 5 --seed 3 -o tokens.
 tell measure --head "$vit:1" --strategy uniform --landmarks 5 --seed 3 --core svd --core iterative --metrics error
 tell fit --head "$vit:0" --head "$vit:2" --rank 8 -o weights.npy
 tell fit --head "$vit:0" --ridge 0.1 -o one.npy
+
+# Methods on a list of heads, two of which have no number in a track.
+tell suite --list tests/support/suite/tiny.json kmeans quest --tuned development --out numbers
 
 # What check finds; what new and demo write, with what to do next.
 tell check uniform

@@ -8,8 +8,7 @@ TINY=tests/support/suite/tiny.json
 
 setup_file() {
     setup
-    "$NYSBENCH" suite --list $TINY kmeans quest --tuned development --out "$BATS_FILE_TMPDIR" \
-        >"$BATS_FILE_TMPDIR/said" 2>/dev/null
+    "$NYSBENCH" suite --list $TINY kmeans quest --tuned development --out "$BATS_FILE_TMPDIR" >/dev/null 2>&1
     cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -shared -fPIC tests/cli/plugins/idle.c \
         -o "$BATS_FILE_TMPDIR/idle.so"
     teardown
@@ -20,12 +19,17 @@ suite() {
 }
 
 @test "a method has its number, curve and reasons; a strategy stands in nystrom" {
-    output=$(<"$BATS_FILE_TMPDIR/said")
-    grep -qE '^  kmeans +encoders +-?[0-9.]+ +\[-?[0-9.]+, -?[0-9.]+\] ' <<<"$output"
-    grep -qE '^  quest +decoders ' <<<"$output"
-    expect "kmeans is not among the decoders: it has no causal form"
-    expect "quest, decoders at 1/32: the mean of V stands for its output on 3 of 3 inputs"
-    expect "quest: its options were tuned on development sources, its author says"
+    facts of '
+(kmeans,) = (t for t in x["tracks"] if t["track"] == "encoders")
+assert kmeans["low"] < kmeans["number"] < kmeans["high"] and len(kmeans["shares"]) == 4, kmeans
+assert [t["absent"] for t in x["tracks"]] == [None, "it has no causal form"], x["tracks"]
+assert {s["attention"].partition("(")[0] for s in x["settings"]} == {"nystrom"}, x["settings"]' \
+        <"$BATS_FILE_TMPDIR/kmeans.json"
+    facts of '
+assert [t["number"] is None for t in x["tracks"]] == [True, False], x["tracks"]
+assert [s["share"] for s in x["settings"] if s["refused"]] == [32], x["settings"]
+assert len([i for i in x["inputs"] if i.get("refused")]) == 3, x["inputs"]
+assert x["method"]["tuned"] == "development", x["method"]' <"$BATS_FILE_TMPDIR/quest.json"
 }
 
 @test "a result is checked: what it says is what its errors say" {
