@@ -15,7 +15,7 @@ static nb_status check_return(const nb_added *added, int code, char *message, si
 }
 
 /* Finds what the function has left of side i. */
-static nb_status take(const nb_callback_pick *p, const nysbench_pick *c, int i, nb_picks *picks, nb_ctx *ctx)
+static nb_status take_side(const nb_callback_pick *p, const nysbench_pick *c, int i, nb_picks *picks, nb_ctx *ctx)
 {
     const char *name, *array = c->kind == NYSBENCH_POINTS ? "free_points" : "tokens";
     NB_NEED(name, nb_format(ctx, "%s: %s[%d]", p->added->name, array, i));
@@ -32,8 +32,8 @@ static nb_status take_all(const nb_callback_pick *p, const nysbench_pick *c, nb_
                c->sides, p->keys ? "are 1 and 2" : "is 1, but with the pairing both");
     NB_REQUIRE(ctx, !p->keys || c->sides == 2 || c->kind != NYSBENCH_POINTS, NB_EINVAL,
                "%s: sides is 1; free points are needed for each side", name);
-    NB_TRY(ctx, take(p, c, 0, p->picks, ctx));
-    if (c->sides == 2) return take(p, c, 1, p->of_keys, ctx);
+    NB_TRY(ctx, take_side(p, c, 0, p->picks, ctx));
+    if (c->sides == 2) return take_side(p, c, 1, p->of_keys, ctx);
     if (p->keys) *p->of_keys = *p->picks;
     return NB_OK;
 }

@@ -20,7 +20,7 @@ void nysbench_request_init_sized(nysbench_request *request, size_t size)
     memcpy(request, &r, size < sizeof r ? size : sizeof r);
 }
 
-static nb_status take(const nysbench_request *request, nysbench_request *whole, nb_ctx *ctx)
+static nb_status take_request(const nysbench_request *request, nysbench_request *whole, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, request, NB_EINVAL, "the request is NULL");
     NB_REQUIRE(ctx, request->size <= sizeof *whole, NB_EINVAL,
@@ -193,7 +193,7 @@ static nb_status read_kernel(nb_one_head *one, nb_ctx *ctx)
 nb_status nb_one_head_begin(nysbench *handle, const nysbench_request *request, nb_one_head *one, nb_ctx *ctx)
 {
     *one = (nb_one_head){.handle = handle};
-    NB_TRY(ctx, take(request, &one->request, ctx));
+    NB_TRY(ctx, take_request(request, &one->request, ctx));
     NB_TRY(ctx, nb_config_init(&one->config, &nb_study_error.run.config.study, ctx));
     NB_TRY(ctx, check_number(one, "seed", one->request.seed, 0, INT64_MAX, ctx));
     NB_TRY(ctx, check_number(one, "trial", one->request.trial, 0, 999999, ctx));

@@ -42,7 +42,8 @@ static nb_status keep_side(const nb_picks *picks, const nb_head *head, const dou
     return NB_OK;
 }
 
-static nb_status keep(nysbench *handle, const nb_landmarks *picked, const nb_head *head, nysbench_landmarks *out)
+static nb_status keep_landmarks(nysbench *handle, const nb_landmarks *picked, const nb_head *head,
+                                nysbench_landmarks *out)
 {
     nb_ctx *results = handle->results;
     const nb_picks *q = &picked->queries;
@@ -95,7 +96,7 @@ static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmar
     handle->pairing = picking.pairing;
     handle->seed = one->config.seed;
     handle->trial = one->trial;
-    return keep(handle, &picked, &head, out);
+    return keep_landmarks(handle, &picked, &head, out);
 }
 
 static nb_status select_landmarks(nysbench *handle, const nysbench_request *request, nysbench_landmarks *out)

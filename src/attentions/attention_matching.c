@@ -79,7 +79,7 @@ static plan plan_of(const matching_options *o, const nb_layer_shape *s)
 }
 
 /* Step 1, some queries at a time, and the sums of squared weights. */
-static void look(const plan *p, const nb_layer_head *h, const room *r)
+static void find_weights(const plan *p, const nb_layer_head *h, const room *r)
 {
     int n = p->shape->n, d = p->shape->d, dv = p->shape->dv;
     memset(r->squares, 0, (size_t)n * sizeof *r->squares);
@@ -204,7 +204,7 @@ static void fit_head(void *self, int task, int thread)
     stream.role = "queries";
     nb_random_seed(r->rng, &stream);
     gsl_ran_choose(r->rng, r->drawn, (size_t)p->queries, r->tokens, (size_t)p->shape->n, sizeof *r->tokens);
-    look(p, &h, r);
+    find_weights(p, &h, r);
     keep_keys(p, &h, x, r);
     x->diverged = !nb_scalars_finite((size_t)p->queries * (size_t)p->shape->dv, r->outputs) ||
                   !nb_scalars_finite((size_t)p->queries * (size_t)p->keys, r->z);

@@ -50,7 +50,7 @@ static bool in_word(char c)
     return c != '\0' && !isspace((unsigned char)c) && !strchr(",()[]=\"'\\", c);
 }
 
-static nb_status word(parser *p, const char *expected, const char **text)
+static nb_status read_word(parser *p, const char *expected, const char **text)
 {
     skip_blanks(p);
     size_t length = 0;
@@ -112,7 +112,7 @@ static nb_status append_step(parser *p, const char **text)
     skip_blanks(p);
     if (strncmp(p->at, "step", 4) != 0 || !isspace((unsigned char)p->at[4])) return NB_OK;
     p->at += 4;
-    nb_status status = word(p, "a step", &step);
+    nb_status status = read_word(p, "a step", &step);
     if (status != NB_OK) return status;
     NB_NEED(*text, nb_format(p->ctx, "%s step %s", *text, step));
     return NB_OK;
@@ -146,7 +146,7 @@ static nb_status word_or_spec(parser *p, nb_value *value)
     const char *start = p->at;
     skip_blanks(p);
     if (*p->at == '\'') return syntax(p, "a value, a text between '\"'");
-    nb_status status = word(p, "a value", &value->text);
+    nb_status status = read_word(p, "a value", &value->text);
     if (status != NB_OK) return status;
     if (nb_range_like(value->text)) return range(p, value);
     skip_blanks(p);
@@ -175,7 +175,7 @@ static nb_status argument(parser *p, nb_spec *spec, int *capacity)
     if (spec->count == NB_MOST_OPTIONS) return syntax(p, "at most 64 options");
     skip_blanks(p);
     a->place = here(p);
-    nb_status status = word(p, "an option's name", &a->key);
+    nb_status status = read_word(p, "an option's name", &a->key);
     if (status != NB_OK) return status;
     skip_blanks(p);
     if (*p->at != '=') return syntax(p, "'='");
@@ -189,7 +189,7 @@ static nb_status parse_spec(parser *p, nb_spec *spec)
     int capacity = 0;
     skip_blanks(p);
     spec->place = here(p);
-    nb_status status = word(p, "a name", &spec->name);
+    nb_status status = read_word(p, "a name", &spec->name);
     if (status != NB_OK) return status;
     skip_blanks(p);
     if (*p->at != '(') return NB_OK;

@@ -58,8 +58,8 @@ static bool ask(const nb_choice *of, const char *function, call *c, size_t bytes
 }
 
 /* Without memory the answer is not kept. */
-static void keep(const nb_choice *of, nb_tell *tell, const void *question, size_t question_bytes, const void *answer,
-                 size_t answer_bytes, bool told)
+static void keep_answer(const nb_choice *of, nb_tell *tell, const void *question, size_t question_bytes,
+                        const void *answer, size_t answer_bytes, bool told)
 {
     size_t name_bytes = strlen(of->canonical) + 1;
     kept *k = malloc(sizeof *k + name_bytes + question_bytes + answer_bytes);
@@ -84,7 +84,7 @@ bool nb_told(const nb_choice *of, const char *function, nb_tell *tell, const voi
     const kept *k = find(of, tell, question, question_bytes);
     if (!k) {
         bool told = ask(of, function, &(call){of, tell, question, answer}, answer_bytes);
-        keep(of, tell, question, question_bytes, answer, answer_bytes, told);
+        keep_answer(of, tell, question, question_bytes, answer, answer_bytes, told);
         return told;
     }
     if (k->told) memcpy(answer, k->answer, answer_bytes);

@@ -31,7 +31,7 @@ static void blanks(parser *p)
     while (isspace((unsigned char)*p->at)) p->at++;
 }
 
-static bool take(parser *p, const char *text)
+static bool take_text(parser *p, const char *text)
 {
     blanks(p);
     size_t length = strlen(text);
@@ -75,8 +75,8 @@ static nb_status type(parser *p)
 static nb_status shape(parser *p)
 {
     nb_tensor *t = p->tensor;
-    if (!take(p, "(")) return bad(p, "shape", "'('");
-    for (t->rank = 0; !take(p, ")"); t->rank++) {
+    if (!take_text(p, "(")) return bad(p, "shape", "'('");
+    for (t->rank = 0; !take_text(p, ")"); t->rank++) {
         long long size;
         if (t->rank == NB_MAX_RANK) return bad(p, "shape", "at most 8 dimensions");
         blanks(p);
@@ -84,8 +84,8 @@ static nb_status shape(parser *p)
         if (!end) return bad(p, "shape", "a dimension from 0 to 2^63 - 1");
         t->shape[t->rank] = size;
         p->at = end;
-        if (take(p, ",")) continue;
-        if (t->rank == 0 || !take(p, ")")) return bad(p, "shape", "',' or ')'");
+        if (take_text(p, ",")) continue;
+        if (t->rank == 0 || !take_text(p, ")")) return bad(p, "shape", "',' or ')'");
         t->rank++;
         return NB_OK;
     }
@@ -103,7 +103,7 @@ static nb_status pair(parser *p)
 {
     char key[16];
     NB_TRY(p->ctx, text(p, "key", key, sizeof key));
-    if (!take(p, ":")) return bad(p, key, "':'");
+    if (!take_text(p, ":")) return bad(p, key, "':'");
     if (strcmp(key, "descr") == 0) {
         NB_TRY(p->ctx, once(p, &p->has_type, key));
         return type(p);
@@ -115,17 +115,17 @@ static nb_status pair(parser *p)
     NB_REQUIRE(p->ctx, strcmp(key, "fortran_order") == 0, NB_EIO,
                "%s: header: key '%s' is unknown; allowed: descr, fortran_order, shape", p->path, key);
     NB_TRY(p->ctx, once(p, &p->has_order, key));
-    p->tensor->fortran_order = take(p, "True");
-    return p->tensor->fortran_order || take(p, "False") ? NB_OK : bad(p, key, "True or False");
+    p->tensor->fortran_order = take_text(p, "True");
+    return p->tensor->fortran_order || take_text(p, "False") ? NB_OK : bad(p, key, "True or False");
 }
 
 static nb_status dictionary(parser *p)
 {
-    if (!take(p, "{")) return bad(p, "start", "'{'");
-    while (!take(p, "}")) {
+    if (!take_text(p, "{")) return bad(p, "start", "'{'");
+    while (!take_text(p, "}")) {
         NB_TRY(p->ctx, pair(p));
-        if (take(p, ",")) continue;
-        if (!take(p, "}")) return bad(p, "after a value", "',' or '}'");
+        if (take_text(p, ",")) continue;
+        if (!take_text(p, "}")) return bad(p, "after a value", "',' or '}'");
         break;
     }
     blanks(p);

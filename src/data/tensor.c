@@ -86,7 +86,7 @@ uint16_t nb_real_to_bfloat(double value)
     return narrow(value, 7);
 }
 
-static uint64_t word(const unsigned char *bytes, size_t size, bool big_endian)
+static uint64_t word_at(const unsigned char *bytes, size_t size, bool big_endian)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++) value = value << 8 | bytes[big_endian ? i : size - 1 - i];
@@ -176,7 +176,7 @@ static void read_any(const nb_tensor *t, const unsigned char *bytes, int64_t ori
     size_t size = sizes[t->dtype];
     for (int64_t i = 0; i < count; i++)
         out[i] =
-            real(t->dtype, word(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian));
+            real(t->dtype, word_at(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian));
 }
 
 nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out,
@@ -236,7 +236,7 @@ nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t 
     nb_status status = load(path, t, first, count, &bytes, &origin, ctx);
     for (int64_t i = 0; i < count && status == NB_OK; i++)
         status = integer(path, t->dtype,
-                         word(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian),
+                         word_at(bytes + (size_t)(stored_index(t, first + i) - origin) * size, size, t->big_endian),
                          &out[i], ctx);
     nb_ctx_release(ctx, mark);
     return status;

@@ -188,7 +188,7 @@ typedef struct { /* a line that is being printed; blanks are printed when someth
     bool bold;
 } pen;
 
-static void put(pen *p, const char *text, int bytes)
+static void put_text(pen *p, const char *text, int bytes)
 {
     if (bytes == 0) return;
     nb_page_spaces(p->l->out, p->blanks);
@@ -202,8 +202,8 @@ static void put_cell(pen *p, int column, const char *text, int bytes, const char
     int rest = p->l->text[column] - nb_text_columns_in(text, (size_t)bytes), marks = p->l->marks[column];
     bool right = has_kind(p->l, column, NB_PAGE_NUMBER);
     if (right) p->blanks += rest;
-    put(p, text, bytes);
-    put(p, mark, (int)strlen(mark));
+    put_text(p, text, bytes);
+    put_text(p, mark, (int)strlen(mark));
     p->blanks += (right ? 0 : rest) + marks - nb_text_columns(mark) + GAP;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Replaces a block of a file. */
-static nb_status put(const char *path, const char *key, json_t *block, nb_ctx *ctx)
+static nb_status put_block(const char *path, const char *key, json_t *block, nb_ctx *ctx)
 {
     json_error_t error;
     NB_REQUIRE(ctx, block, NB_ENOMEM, "out of memory: a result");
@@ -49,7 +49,7 @@ nb_status nb_suite_add_damage(const nb_suite_result *r, const char *const *rows,
         json_array_append_new(tracks, item);
     }
     NB_TRY(ctx, nb_suite_json_program(&program, ctx));
-    return put(path, "damage", json_pack("{s:o, s:O}", "tracks", tracks, "program", program), ctx);
+    return put_block(path, "damage", json_pack("{s:o, s:O}", "tracks", tracks, "program", program), ctx);
 }
 
 static json_t *pack_times(const nb_suite_result *r, int model)
@@ -87,11 +87,11 @@ nb_status nb_suite_add_times(const nb_suite_result *r, const char *rows, const c
                                                     "disturbed", nb_suite_is_disturbed(r, t)));
     NB_TRY(ctx, nb_suite_json_origin(s, rows, &digest, &code, ctx));
     NB_TRY(ctx, nb_suite_json_program(&program, ctx));
-    return put(path, "timed",
-               json_pack("{s:s, s:o, s:o, s:o, s:o, s:O}", "device",
-                         device ? device : json_string_value(json_object_get(program, "cpu")), "tracks", tracks,
-                         "models", models, "rows_sha256", digest, "code", code, "program", program),
-               ctx);
+    return put_block(path, "timed",
+                     json_pack("{s:s, s:o, s:o, s:o, s:o, s:O}", "device",
+                               device ? device : json_string_value(json_object_get(program, "cpu")), "tracks", tracks,
+                               "models", models, "rows_sha256", digest, "code", code, "program", program),
+                     ctx);
 }
 
 static int track_named(const nb_suite *s, const char *name)

@@ -163,7 +163,7 @@ static bool fits(const settling *s, int share, taken found)
 }
 
 /* Takes a size for all shares that it fits. */
-static void take(settling *s, int size, taken found)
+static void take_size(settling *s, int size, taken found)
 {
     for (int i = 0; i < NB_SUITE_SHARES; i++) {
         if (!fits(s, i, found) || size < s->found.size[i]) continue;
@@ -184,7 +184,7 @@ static nb_status refine(settling *s, int share, nb_ctx *ctx)
     while (too_large - least > 1) {
         int middle = least + (too_large - least) / 2;
         NB_TRY(ctx, count_once(s, &s->layer, middle, &found, ctx));
-        take(s, middle, found);
+        take_size(s, middle, found);
         *(fits(s, share, found) ? &least : &too_large) = middle;
     }
     return NB_OK;
@@ -195,13 +195,13 @@ static nb_status find_sizes(settling *s, nb_ctx *ctx)
     taken found;
     if (!s->method->size) {
         NB_TRY(ctx, count_once(s, &s->layer, 0, &found, ctx));
-        take(s, 0, found);
+        take_size(s, 0, found);
         return NB_OK;
     }
     double last = INFINITY; /* of a method that is dear at its least sizes too, multiplications fall at first */
     for (int size = 1; size <= s->layer.shape.n; size *= 2) {
         NB_TRY(ctx, count_once(s, &s->layer, size, &found, ctx));
-        take(s, size, found);
+        take_size(s, size, found);
         if (isfinite(found.multiplications) && !fits(s, 0, found) && found.multiplications > last) break;
         last = found.multiplications;
     }

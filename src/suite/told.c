@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static nb_status take(const nb_suite *s, int model, const char *path, size_t at, json_t *item, nb_suite_setting *to,
-                      int part, nb_ctx *ctx)
+static nb_status read_setting(const nb_suite *s, int model, const char *path, size_t at, json_t *item,
+                              nb_suite_setting *to, int part, nb_ctx *ctx)
 {
     nb_layer layer;
     const char *text = json_string_value(json_object_get(item, "attention"));
@@ -59,7 +59,7 @@ nb_status nb_suite_told(const nb_suite *s, int model, const nb_suite_method *met
         NB_REQUIRE(ctx, is_model(s, name), NB_EINVAL, "%s: item %zu: model: the suite has no '%s'", path, at,
                    name ? name : "");
         if (strcmp(name, s->models[model].name) == 0)
-            NB_TRY(ctx, take(s, model, path, at, item, &settings[share], (int)part, ctx));
+            NB_TRY(ctx, read_setting(s, model, path, at, item, &settings[share], (int)part, ctx));
     }
     return NB_OK;
 }

@@ -140,7 +140,7 @@ static nb_status find_requests(one_head *o)
     return NB_OK;
 }
 
-static void take(const nb_effect_work *w, nb_effect_job *job, const nb_measures *m)
+static void add_measures(const nb_effect_work *w, nb_effect_job *job, const nb_measures *m)
 {
     double share = 1.0 / (w->part->layer_count * w->part->model.heads);
     job->result.local.error += share * m->error;
@@ -162,7 +162,7 @@ static nb_status measure(one_head *o)
         if (job->request->failure)
             NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", job->request->failure));
         else
-            take(w, job, &job->request->measures);
+            add_measures(w, job, &job->request->measures);
     }
     return NB_OK;
 }

@@ -43,7 +43,7 @@ nb_status nb_effect_fail(const nb_effect_work *w, bool landmarks, nb_status stat
     return NB_OK;
 }
 
-static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
+static nb_status put_row(const nb_effect_work *w, const nb_effect_job *job)
 {
     nb_effect_row row;
     nb_plan_row(w->plan, job->row, &row);
@@ -159,7 +159,7 @@ static nb_status ask_and_put(const nb_effect_work *w)
     for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
         nb_mark mark = nb_ctx_mark(w->ctx);
         if (!job->status) NB_TRY(w->ctx, ask(w, job));
-        NB_TRY(w->ctx, put(w, job));
+        NB_TRY(w->ctx, put_row(w, job));
         nb_ctx_release(w->ctx, mark);
     }
     return NB_OK;

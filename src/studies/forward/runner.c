@@ -31,7 +31,7 @@ typedef struct { /* of one trial */
     nb_forward_method *methods; /* of the pending rows */
 } trial;
 
-static nb_status put(const instance *in, const nb_forward_method *m)
+static nb_status put_row(const instance *in, const nb_forward_method *m)
 {
     nb_forward_row out;
     nb_plan_row(in->plan, m->row, &out);
@@ -138,7 +138,7 @@ static nb_status find_errors(trial *t)
     if (compared && team) NB_TRY(in->ctx, find_exact(t, team, &exact));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (!m->status) NB_TRY(in->ctx, find_errors_of(t, m, compared ? &exact : NULL));
-        if (m->status || !nb_forward_is_timed(m)) NB_TRY(in->ctx, put(in, m));
+        if (m->status || !nb_forward_is_timed(m)) NB_TRY(in->ctx, put_row(in, m));
     }
     return NB_OK;
 }
@@ -253,7 +253,7 @@ static nb_status time_all(trial *t)
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (m->kept < 0) continue;
         NB_TRY(in->ctx, take_method(t, &f, m, load));
-        NB_TRY(in->ctx, put(in, m));
+        NB_TRY(in->ctx, put_row(in, m));
     }
     return NB_OK;
 }
