@@ -58,7 +58,7 @@ APPROXIMATE = {
     "nystrom(landmarks=64, strategy=kmeans)":
         lambda q, k, v, seed=1: nysbench.torch.nystrom(q, k, v, 64, strategy="kmeans", seed=seed)}
 
-# In operations of PyTorch, and so slower: measured last.
+# Partly in operations of PyTorch, and so slower: measured last.
 NEAR = {"kernel_ridge(landmarks=104, near=auto, grid=auto)":
         lambda q, k, v, seed=1: nysbench.torch.kernel_ridge(q, k, v, 104, near="auto", grid="auto", seed=seed)}
 

@@ -14,6 +14,7 @@ import math
 import os
 import sys
 import unittest
+from unittest import mock
 
 for package in ("torch", "triton"):
     if importlib.util.find_spec(package) is None:
@@ -23,7 +24,7 @@ os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is imported
 import torch
 
 import tap
-from nysbench.torch import _kernels, _plain
+from nysbench.torch import _arguments, _kernels, _near, _plain
 
 torch.set_num_threads(1)
 ALLOWED = {torch.float32: 1e-5, torch.float16: 3e-3}
@@ -69,6 +70,49 @@ class Kernels(unittest.TestCase):
             self.assertGreaterEqual(float(equal.float().mean()), 0.99, name)
         for name in ("received", "inclusion"):
             torch.testing.assert_close(getattr(mine, name)[same], getattr(plain, name)[same], rtol=1e-4, atol=0)
+
+    def test_near_keys(self):
+        """Given the same tokens, groups and kinds, where heads have different ones; tokens in a row, and images with
+        and without tokens before them whose sides are no multiples of a block's."""
+        for n, options, kinds in (
+                (101, {"near": "window", "window": 13}, None), (150, {"near": "top", "top": 5}, None),
+                (109, {"near": "both", "grid": 12, "window": 30, "top": 7}, None),
+                (149, {"near": "auto", "grid": "auto", "window": 24, "top": 9}, [0, 1, 2, 3])):
+            near = _arguments.neighbourhood(n, **{"window": None, "top": None, "grid": None, **options})
+            sizes = _plain.Sizes(n, 9, 60, 20, 80)
+            for dtype, allowed in ALLOWED.items():
+                with self.subTest(n=n, dtype=dtype, **options):
+                    q, k, v = layer((4, 4), n, 24, 10, dtype)
+                    given = (q, k, v, sizes, near, 5)
+                    _, choices = _near.kernel_ridge(*given, kernels=_kernels)
+                    _, plain = _near.kernel_ridge(*given)
+                    self.assert_alike(choices[0], plain[0])
+                    self.assertEqual(choices[1].kind.tolist(), plain[1].kind.tolist())
+                    if kinds:
+                        choices = choices[0], choices[1]._replace(kind=torch.tensor(kinds))
+                    expected, _ = _near.kernel_ridge(*given, choices)
+                    with mock.patch.object(_near, "answer", _kernels.answer_near):
+                        out, _ = _near.kernel_ridge(*given, choices)
+                    self.assertEqual((out.dtype, out.shape), (dtype, expected.shape))
+                    apart = (out.float() - expected.float()).norm(dim=(1, 2)) / expected.float().norm(dim=(1, 2))
+                    self.assertLess(float(apart.max()), allowed)
+
+    def test_heads_that_a_few_landmarks_describe(self):
+        """Tokens move along a curve: the smallest ridge has the least error, and with it the condition of a head's
+        system is up to 10^4 k. Single precision has to choose the same ridge, and may err 5 % more."""
+        for rows, landmarks in ((20, 48), (80, 96)):  # one block, and several
+            rng = torch.Generator().manual_seed(1)
+            steps = torch.randn(2, 300, 3, generator=rng).cumsum(1) / 10
+            q, k, v = (torch.tanh(steps @ torch.randn(3, 16, generator=rng)) for _ in range(3))
+            sizes = _plain.Sizes(300, rows, 260, landmarks, 280)
+            with self.subTest(rows=rows):
+                out, choice = _kernels.kernel_ridge(q, k, v, sizes, 5)
+                expected, plain = _plain.kernel_ridge(q, k, v, sizes, 5, choice._replace(ridge=None))
+                self.assertEqual(plain.ridge.tolist(), [len(_plain.RIDGES) - 1] * 2, "not a hard case")
+                self.assertTrue(torch.equal(choice.ridge, plain.ridge))
+                exact = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+                mine, other = ((x - exact).norm() for x in (out, expected))
+                self.assertLess(float(mine / other), 1.05)
 
     def test_a_head_that_is_not_finite_leaves_the_others(self):
         """Values only: the interpreter raises an error where all distances are NaN."""

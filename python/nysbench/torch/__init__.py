@@ -5,8 +5,8 @@
     nysbench.torch.nystrom(q, k, v, landmarks=64, strategy="kmeans")
     AutoModel.from_pretrained(folder, attn_implementation="nysbench_kernel_ridge")
 
-All inputs and heads of a call are computed side by side: kernel_ridge without near keys in Triton kernels on a GPU of
-CUDA, all else in operations of PyTorch. Nothing waits for the device, so that CUDA graphs can hold a call.
+All inputs and heads of a call are computed side by side: kernel_ridge in Triton kernels on a GPU of CUDA, all else in
+operations of PyTorch. Nothing waits for the device, so that CUDA graphs can hold a call.
 torch.compile keeps both in its graph. PyTorch >= 2.4.
 """
 try:

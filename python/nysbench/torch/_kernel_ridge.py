@@ -98,15 +98,15 @@ def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, rows: int, quer
     # mass (place 4) is a number, all else of _near.Choice are indices.
     nears = _near.Choice(*(q.new_empty(0, dtype=_plain.accumulated(q[:0]).dtype if i == 4 else torch.int64)
                            for i in range(6)))
-    if near != "none":
-        with full_precision(q.device):
-            out, (choice, nears) = _near.kernel_ridge(a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, around, seed)
-    elif q.is_cuda and _kernels is not None and _kernels.serves(a, c, sizes):
-        with torch.cuda.device(q.device):
-            out, choice = _kernels.kernel_ridge(a, b, c, sizes, seed)
-    else:
-        with full_precision(q.device):
+    kernels = _kernels if q.is_cuda and _kernels is not None and _kernels.serves(a, c, sizes) else None
+    with full_precision(q.device), torch.cuda.device(q.device) if kernels else contextlib.nullcontext():
+        if kernels and near == "none":
+            out, choice = kernels.kernel_ridge(a, b, c, sizes, seed)
+        elif near == "none":
             out, choice = _plain.kernel_ridge(a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, seed)
+        else:
+            out, (choice, nears) = _near.kernel_ridge(
+                a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, around, seed, kernels=kernels)
     return cast(_Tensors, (out.reshape(*q.shape[:-1], v.shape[-1]), *choice, *nears))
 
 

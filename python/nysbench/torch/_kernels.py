@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kernel_ridge of many heads at once in Triton: what _plain.py computes, in sixteen launches.
+"""kernel_ridge of many heads at once in Triton: what _plain.py computes, in sixteen launches, and three steps of
+_near.py: the choice of rows and of keys, and the answer.
 
-What touches all n tokens (_rows, _received, _answer) is divided among programs by blocks of tokens. What does not
-(seeds, groups, small systems) has a program for each head, or for a few groups of a head, and blocks of points: the
-points of a head come from the L2 cache. Products of half precision have half-precision operands and single-precision
-sums; those of float32 are sums of three products of ten bits each (tf32x3), nearly as exact as single precision.
+What touches all n tokens (_rows, _received, _answer, _answer_near) is divided among programs by blocks of tokens. What
+does not (seeds, groups, small systems) has a program for each head, or for a few groups of a head, and blocks of
+points: the points of a head come from the L2 cache. Products of half precision have half-precision operands and
+single-precision sums; those of float32 are sums of three products of ten bits each (tf32x3), nearly as exact as single
+precision.
 
 Arrays are contiguous: q (h, n, D), k and v (h / G, n, D or DV), where G heads share a key head. P... is a power of two
 that holds a size, at least 16 where it is a side of a product. A program that stores what it loads again has a barrier
@@ -20,7 +22,7 @@ import triton.language as tl
 
 from . import _draws
 from ._plain import (BATCHES, CAP_ROUNDS, FEATURE_FLOOR, LEAST_COUNT, LEAST_RECEIVED, LEAST_SIZE, MOST_CORRECTION,
-                     RIDGES, SHARE_FLOOR, TIE, Choice)
+                     RIDGES, SHARE_FLOOR, TIE, Choice, row_weights)
 
 LOG2E = 1.4426950408889634
 TYPES = (torch.float16, torch.bfloat16, torch.float32)
@@ -74,6 +76,11 @@ def _draw_queries(Q, TOKENS, X, n, s, a, b, k0, k1, k2, k3, k4, k5, D: tl.conste
 @triton.jit
 def _points(X, h, i, s, d, D: tl.constexpr):
     return tl.load(X + (h * s + i[:, None]) * D + d, mask=(i[:, None] < s) & (d < D), other=0)
+
+
+@triton.jit
+def _put_points(X, h, i, s, d, x, D: tl.constexpr):
+    tl.store(X + (h * s + i[:, None]) * D + d, x, mask=(i[:, None] < s) & (d < D))
 
 
 @triton.jit(do_not_specialize=["s", "m", "u0", "u1", "u2", "u3", "u4", "u5"])
@@ -193,13 +200,20 @@ def _group_means(X, V, GROUP, W, INVERSE, R, CENTRE, SIZE, VALUE, COUNT, MASS, s
 
 
 @triton.jit
-def _with_block(top, total, sums, x, value, PREC: tl.constexpr):
-    """A block more of an online softmax: largest logit (base 2), sum, and unnormalised output of each row."""
+def _with_logits(top, total, sums, x):
+    """Logits (base 2) more of an online softmax: their numerators, the largest logit of each row, the sum, and the
+    unnormalised output, to which the numerators' values are to be added."""
     higher = tl.maximum(top, tl.max(x, 1))
     p = tl.exp2(x - higher[:, None])
     fade = tl.exp2(top - higher)
-    total = total * fade + tl.sum(p, 1)
-    return higher, total, sums * fade[:, None] + tl.dot(p.to(value.dtype), value, input_precision=PREC)
+    return p, higher, total * fade + tl.sum(p, 1), sums * fade[:, None]
+
+
+@triton.jit
+def _with_block(top, total, sums, x, value, PREC: tl.constexpr):
+    """Keys more of an online softmax, the same of all rows."""
+    p, top, total, sums = _with_logits(top, total, sums, x)
+    return top, total, sums + tl.dot(p.to(value.dtype), value, input_precision=PREC)
 
 
 @triton.jit(do_not_specialize=["k", "n", "each", "G"])
@@ -367,17 +381,18 @@ def _features(C, WEIGHT, OUTPUTS, L, PRIOR, COUNT, MASS, BIAS, SCALE, SCALED, RE
 
 
 @triton.jit
-def _inverted(x, size, P: tl.constexpr):
-    """The inverse of a positive definite P x P matrix by Gauss and Jordan, beyond `size` that of the identity."""
+def _root_of_inverse(x, size, P: tl.constexpr):
+    """U (P x P), upper triangular, with U U' = x^-1, by Cholesky's factors of a positive definite x; beyond `size`
+    what x has there, the identity."""
     i = tl.arange(0, P)
     for step in range(size):
-        row = tl.sum(tl.where(i[:, None] == step, x, 0), 0)
-        column = tl.where(i < step, -row, row)  # by symmetry, but for the sign of what is inverted
-        pivot = tl.sum(tl.where(i == step, row, 0), 0)
-        row = tl.where(i == step, 1, row) / pivot
-        other = i[:, None] != step
-        x = tl.where(other, tl.where(i[None, :] == step, 0, x) - column[:, None] * row[None, :], row[None, :])
-    return x
+        column = tl.sum(tl.where(i[None, :] == step, x, 0), 1)
+        root = tl.rsqrt(tl.sum(tl.where(i == step, column, 0), 0))
+        column = tl.where(i == step, 1, column) * root  # of U down to `step`, of the Cholesky factor below
+        below = tl.where(i > step, column, 0)
+        rest = tl.where(i[:, None] == step, 0, x) - column[:, None] * below[None, :]
+        x = tl.where(i[None, :] == step, column[:, None], rest)
+    return tl.where(i[:, None] <= i[None, :], x, 0)
 
 
 @triton.jit
@@ -393,29 +408,31 @@ def _put_block(X, at, row, column, k, x, P: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["k", "m"])
-def _ridges(SCALED, WEIGHT, REST, SYSTEM, DUAL, ERROR, k, m, l0: tl.constexpr, l1: tl.constexpr, l2: tl.constexpr,
-            l3: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr, PREC: tl.constexpr, P: tl.constexpr, BM: tl.constexpr,
-            BLOCKS: tl.constexpr):
-    """DUAL (h, ridges, k, DV) = M^-1 T and ERROR (h, ridges), leave-one-out. SYSTEM (h, ridges, k, k) is room for M.
+def _ridges(SCALED, WEIGHT, REST, SYSTEM, HALF, DUAL, ERROR, k, m, l0: tl.constexpr, l1: tl.constexpr,
+            l2: tl.constexpr, l3: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr, PREC: tl.constexpr, P: tl.constexpr,
+            BM: tl.constexpr, BLOCKS: tl.constexpr):
+    """DUAL (h, ridges, k, DV) = M^-1 T and ERROR (h, ridges), leave-one-out. SYSTEM (h, ridges, k, k) is room for M,
+    HALF (h, ridges, k, DV) for U' T.
 
-    M is inverted in blocks of P x P: with p the present one, M_pp <- M_pp^-1, M_pj <- M_pp M_pj, M_ij -= M_ip M_pj,
-    M_ip <- -M_ip M_pp.
+    M becomes U, upper triangular, with U U' = M^-1, in blocks of P x P from M's lower ones and zeros above: with p the
+    present one, U_pp is the root of the inverse of M_pp, M_ip <- M_ip U_pp for i other than p, and M_ij -= M_ip M_jp'
+    for j > p where i <= p (U) or i >= j (M).
     """
     h, r, ridges = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     at, own = (h * ridges + r) * k * k, tl.arange(0, P)
-    unit = 0.0
+    same, unit = own[:, None] == own[None, :], 0.0
     for a in range(BLOCKS):
         i = a * P + own
         w = tl.load(WEIGHT + h * k + i, mask=i < k, other=0)
         for b in range(BLOCKS):
-            j = b * P + own
             gram = tl.zeros([P, P], tl.float32)
-            for c in range(0, m, BM):
-                e = c + tl.arange(0, BM)
-                x, y = _points(SCALED, h, i, k, e, m), _points(SCALED, h, j, k, e, m)
-                gram += tl.dot(x, tl.trans(y), input_precision=PREC)
-            if a == b:
-                unit += tl.sum(tl.sum(tl.where(own[:, None] == own[None, :], gram, 0), 1) * w, 0) / k
+            if b <= a:
+                for c in range(0, m, BM):
+                    e = c + tl.arange(0, BM)
+                    x, y = _points(SCALED, h, i, k, e, m), _points(SCALED, h, b * P + own, k, e, m)
+                    gram += tl.dot(x, tl.trans(y), input_precision=PREC)
+            if b == a:
+                unit += tl.sum(tl.sum(tl.where(same, gram, 0), 1) * w, 0) / k
             _put_block(SYSTEM, at, a, b, k, gram, P)
     tl.debug_barrier()
     penalty = unit * tl.where(r == 0, l0, tl.where(r == 1, l1, tl.where(r == 2, l2, l3)))
@@ -424,40 +441,44 @@ def _ridges(SCALED, WEIGHT, REST, SYSTEM, DUAL, ERROR, k, m, l0: tl.constexpr, l
         size = tl.minimum(P, k - p * P)
         w = tl.load(WEIGHT + h * k + i, mask=i < k, other=1)
         # Each diagonal block gets its penalty when its turn comes: what is subtracted before commutes with it.
-        x = _block(SYSTEM, at, p, p, k, P) + tl.where(own[:, None] == own[None, :], (penalty / w)[:, None], 0)
-        beyond, same = (own[:, None] >= size) | (own[None, :] >= size), own[:, None] == own[None, :]
-        inverse = _inverted(tl.where(beyond, same.to(tl.float32), x), size, P)
-        if BLOCKS > 1:
-            for b in range(BLOCKS):
-                if b != p:
-                    row = tl.dot(inverse, _block(SYSTEM, at, p, b, k, P), input_precision=PREC)
-                    tl.debug_barrier()
-                    _put_block(SYSTEM, at, p, b, k, row, P)
-            tl.debug_barrier()
+        x = _block(SYSTEM, at, p, p, k, P) + tl.where(same, (penalty / w)[:, None], 0)
+        beyond = (own[:, None] >= size) | (own[None, :] >= size)
+        root = _root_of_inverse(tl.where(beyond, same.to(tl.float32), x), size, P)
+        tl.debug_barrier()
+        _put_block(SYSTEM, at, p, p, k, root, P)
+        for a in range(BLOCKS):
+            if a != p:
+                x = tl.dot(_block(SYSTEM, at, a, p, k, P), root, input_precision=PREC)
+                tl.debug_barrier()
+                _put_block(SYSTEM, at, a, p, k, x, P)
+        tl.debug_barrier()
+        for b in range(p + 1, BLOCKS):
             for a in range(BLOCKS):
-                if a != p:
-                    column = _block(SYSTEM, at, a, p, k, P)
-                    for b in range(BLOCKS):
-                        if b != p:
-                            x = _block(SYSTEM, at, a, b, k, P)
-                            x -= tl.dot(column, _block(SYSTEM, at, p, b, k, P), input_precision=PREC)
-                            _put_block(SYSTEM, at, a, b, k, x, P)
-                    tl.debug_barrier()
-                    _put_block(SYSTEM, at, a, p, k, -tl.dot(column, inverse, input_precision=PREC), P)
-        _put_block(SYSTEM, at, p, p, k, inverse, P)
+                if (a <= p) | (a >= b):
+                    x = _block(SYSTEM, at, a, b, k, P)
+                    x -= tl.dot(_block(SYSTEM, at, a, p, k, P), tl.trans(_block(SYSTEM, at, b, p, k, P)),
+                                input_precision=PREC)
+                    _put_block(SYSTEM, at, a, b, k, x, P)
         tl.debug_barrier()
     l, error = tl.arange(0, PV), 0.0
+    for b in range(BLOCKS):
+        half = tl.zeros([P, PV], tl.float32)
+        for a in range(b + 1):
+            rest = _points(REST, h, a * P + own, k, l, DV)
+            half += tl.dot(tl.trans(_block(SYSTEM, at, a, b, k, P)), rest, input_precision=PREC)
+        _put_points(HALF, h * ridges + r, b * P + own, k, l, half, DV)
+    tl.debug_barrier()
     for a in range(BLOCKS):
         i = a * P + own
-        dual = tl.zeros([P, PV], tl.float32)
-        for b in range(BLOCKS):
-            rest = _points(REST, h, b * P + own, k, l, DV)
-            dual += tl.dot(_block(SYSTEM, at, a, b, k, P), rest, input_precision=PREC)
-        diagonal = tl.sum(tl.where(own[:, None] == own[None, :], _block(SYSTEM, at, a, a, k, P), 0), 1)
+        dual, diagonal = tl.zeros([P, PV], tl.float32), tl.zeros([P], tl.float32)
+        for b in range(a, BLOCKS):
+            root = _block(SYSTEM, at, a, b, k, P)
+            dual += tl.dot(root, _points(HALF, h * ridges + r, b * P + own, k, l, DV), input_precision=PREC)
+            diagonal += tl.sum(root * root, 1)
         off = tl.where(i < k, tl.load(WEIGHT + h * k + i, mask=i < k, other=0), 0)
         left = dual / tl.where(i < k, diagonal, 1)[:, None]
         error += tl.sum(off * tl.sum(left * left, 1), 0)
-        tl.store(DUAL + ((h * ridges + r) * k + i[:, None]) * DV + l, dual, mask=(i[:, None] < k) & (l < DV))
+        _put_points(DUAL, h * ridges + r, i, k, l, dual, DV)
     tl.store(ERROR + h * ridges + r, error)
 
 
@@ -513,6 +534,76 @@ def _answer(Q, L, BIAS, Y, OUT, scale, m, n, D: tl.constexpr, PD: tl.constexpr, 
         tl.store(OUT + (h * n + i[:, None]) * DV + l, out, mask=(i[:, None] < n) & (l < DV))
 
 
+@triton.jit
+def _around(KEYS, AROUND, block, i, w):
+    """The keys at places i of those around a block, and which of them are there."""
+    there = tl.load(AROUND + block * w + i, mask=i < w, other=0) != 0
+    return tl.load(KEYS + block * w + i, mask=there, other=-1), there
+
+
+@triton.jit
+def _strong(STRONG, KEYS, AROUND, owner, ok, block, place, w, around, t, B: tl.constexpr, BW: tl.constexpr):
+    """The key at a place of each query's strongest, and whether it is not one of those around the block."""
+    key = tl.load(STRONG + owner * t + place, mask=ok, other=0)
+    inside = tl.zeros([B], tl.int32)
+    for at in range(0, around, BW):
+        window, _ = _around(KEYS, AROUND, block, at + tl.arange(0, BW), w)
+        inside += tl.sum((key[:, None] == window[None, :]).to(tl.int32), 1)
+    return key, ok & (inside == 0)
+
+
+@triton.jit(do_not_specialize=["n", "m", "k", "b", "w", "t"])
+def _answer_near(Q, K, V, L, BIAS, Y, COUNT, KIND, TOKENS, THERE, KEYS, AROUND, OWNER, STRONG, GROUP, OUT, scale, n, m,
+                 k, b, w, t, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr, PREC: tl.constexpr,
+                 B: tl.constexpr, BW: tl.constexpr, BM: tl.constexpr):
+    """OUT (h, n, DV) of a block of queries: one softmax over near keys, as KIND (h) has them, and over the landmarks,
+    each with the number COUNT (h, m) of its keys that are not near.
+
+    TOKENS (blocks, b) are the block's queries if THERE, KEYS (blocks, w) the keys around if AROUND, OWNER (h, n) the
+    nearest exact queries, STRONG (h, k, t) their strongest keys, GROUP (h, n) the keys' landmarks. The bias is in base
+    2.
+    """
+    block, h = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    i, d, l = tl.arange(0, B), tl.arange(0, PD), tl.arange(0, PV)
+    ok = tl.load(THERE + block * b + i, mask=i < b, other=0) != 0
+    token = tl.load(TOKENS + block * b + i, mask=ok, other=n)
+    q = _points(Q, h, token, n, d, D)
+    owner = h * k + tl.load(OWNER + h * n + token, mask=ok, other=0)
+    kind = tl.load(KIND + h)
+    around, strongest = tl.where(kind % 2 == 1, w, 0), tl.where(kind // 2 == 1, t, 0)
+    top, total, sums = tl.full([B], -FAR, tl.float32), tl.zeros([B], tl.float32), tl.zeros([B, PV], tl.float32)
+    for at in range(0, around, BW):
+        key, there = _around(KEYS, AROUND, block, at + tl.arange(0, BW), w)
+        key = tl.where(there, key, n)
+        x = tl.dot(q, tl.trans(_points(K, h, key, n, d, D)), input_precision=PREC) * scale
+        x = tl.where(there[None, :], x, -FAR)
+        top, total, sums = _with_block(top, total, sums, x, _points(V, h, key, n, l, DV), PREC)
+    for place in range(strongest):
+        key, beside = _strong(STRONG, KEYS, AROUND, owner, ok, block, place, w, around, t, B, BW)
+        key = tl.where(beside, key, n)
+        x = tl.sum(q.to(tl.float32) * _points(K, h, key, n, d, D).to(tl.float32), 1) * scale
+        x = tl.where(beside, x, -FAR)
+        p, top, total, sums = _with_logits(top, total, sums, x[:, None])
+        sums += p * _points(V, h, key, n, l, DV).to(tl.float32)
+    for first in range(0, m, BM):
+        j = first + tl.arange(0, BM)
+        left = tl.zeros([B, BM], tl.float32) + tl.load(COUNT + h * m + j, mask=j < m, other=0)[None, :]
+        for at in range(0, around, BW):
+            key, there = _around(KEYS, AROUND, block, at + tl.arange(0, BW), w)
+            group = tl.load(GROUP + h * n + key, mask=there, other=-1)
+            left -= tl.sum((group[:, None] == j[None, :]).to(tl.float32), 0)[None, :]
+        for place in range(strongest):
+            key, beside = _strong(STRONG, KEYS, AROUND, owner, ok, block, place, w, around, t, B, BW)
+            group = tl.load(GROUP + h * n + key, mask=beside, other=-1)
+            left -= (group[:, None] == j[None, :]).to(tl.float32)
+        bias = tl.load(BIAS + h * m + j, mask=j < m, other=0)
+        x = tl.dot(q, tl.trans(_points(L, h, j, m, d, D)), input_precision=PREC) * scale + bias[None, :]
+        x = tl.where(left > 0, x + tl.log2(tl.maximum(left, 1)), -FAR)
+        top, total, sums = _with_block(top, total, sums, x, _points(Y, h, j, m, l, DV), PREC)
+    out = (sums / total[:, None]).to(OUT.dtype.element_ty)
+    tl.store(OUT + (h * n + token[:, None]) * DV + l, out, mask=ok[:, None] & (l < DV))
+
+
 def serves(q, v, sizes):
     """Whether the kernels take such tensors (h, n, d): else _plain.py does."""
     wide = max(q.shape[-1], v.shape[-1])
@@ -524,9 +615,46 @@ def _side(size):
     return max(16, triton.next_power_of_2(size))
 
 
+def _exact():
+    """Of products in single precision: as exact as it."""
+    return "ieee" if torch.version.hip else "tf32x3"
+
+
+def _short(dtype):
+    """Of products of which one side is rounded to this type, or is to be: with ten bits where it has no more."""
+    return _exact() if dtype == torch.float32 else "tf32"
+
+
 def kernel_ridge(q, k, v, sizes, seed):
     """As _plain.kernel_ridge without a choice; k and v (h / G, n, ...) may have fewer heads."""
     return _Pass(q, k, v, sizes, seed).run()
+
+
+def choose_rows(q, sizes, seed):
+    """As _plain.choose_rows without a choice."""
+    queries, groups, centres, size = _Pass(q, q, q, sizes, seed).choose_rows()
+    return centres.float(), row_weights(size), queries, groups
+
+
+def choose_keys(k, queries, query_groups, received, sizes, seed):
+    """As _plain.choose_keys."""
+    keys, inclusion, _, _, of_keys, _, _, groups = _Pass(k, k, k, sizes, seed).choose_keys(received)
+    return Choice(queries, query_groups, keys, groups, of_keys, inclusion, None)
+
+
+def answer_near(q, k, v, landmarks, bias, values, counts, near, choice):
+    """As _near.answer, but that values have the type of q."""
+    (h, n, d), m, dv = q.shape, landmarks.shape[1], v.shape[-1]
+    blocks = torch.arange(near.blocks(), device=q.device)
+    (tokens, there), (keys, around) = near.queries(blocks), near.keys(blocks)
+    out = torch.empty(h, n, dv, dtype=q.dtype, device=q.device)
+    b, w = tokens.shape[1], keys.shape[1]
+    _answer_near[(len(blocks), h)](
+        q, k, v, landmarks.to(q.dtype).contiguous(), bias * LOG2E, values.to(q.dtype).contiguous(), counts, choice.kind,
+        tokens, there, keys, around, choice.query_groups, choice.strongest, choice.key_groups, out,
+        LOG2E / math.sqrt(d), n, m, choice.strongest.shape[1], b, w, near.top, D=d, PD=_side(d), DV=dv, PV=_side(dv),
+        PREC=_short(q.dtype), B=_side(b), BW=32, BM=min(64, _side(m)), num_warps=max(4, _side(b) // 8), num_stages=1)
+    return out
 
 
 class _Pass:
@@ -539,9 +667,7 @@ class _Pass:
         self.key = dict(D=self.d, PD=_side(self.d))
         self.value = dict(DV=self.dv, PV=_side(self.dv))
         self.scale = LOG2E / math.sqrt(self.d)
-        # Of products in single precision: as exact as it, and with ten bits.
-        self.exact = "ieee" if torch.version.hip else "tf32x3"
-        self.short = self.exact if q.dtype == torch.float32 else "tf32"
+        self.exact, self.short = _exact(), _short(q.dtype)
 
     def room(self, *shape, dtype=torch.float32):
         return torch.empty(self.h, *shape, dtype=dtype, device=self.q.device)
@@ -550,17 +676,22 @@ class _Pass:
         s = self.sizes
         queries, groups, centres, outputs, weight, logsum = self.attend_rows()
         received = self.receive(centres, logsum, weight)
-        keys, inclusion, xk, xv, of_keys, p, inverse = self.sample_keys(received)
-        key_groups = self.seed_groups(xk, p, s.landmarks, _draws.KEY_SEEDS)
-        moved, _ = self.group_means(xk, key_groups, p, s.landmarks, torch.float32)
-        _nearest[(self.h, triton.cdiv(s.keys, 64))](
-            xk, moved, key_groups, s.keys, s.landmarks, **self.key, PREC=self.exact, B=64, BM=32)
+        keys, inclusion, xk, xv, of_keys, p, inverse, key_groups = self.choose_keys(received)
         prior, count, mass = self.room(s.landmarks, self.dv), self.room(s.landmarks), self.room(s.landmarks)
         landmarks, _ = self.group_means(xk, key_groups, p, s.landmarks, self.q.dtype, xv, inverse, of_keys, prior,
                                         count, mass)
         bias, values, ridge = self.fit(centres, weight, outputs, landmarks, prior, count, mass)
         out = self.answer(landmarks, bias, values)
         return out, Choice(queries, groups, keys, key_groups, of_keys, inclusion, ridge)
+
+    def choose_keys(self, received):
+        s, sampled = self.sizes, self.sample_keys(received)
+        x, p = sampled[2], sampled[5]
+        groups = self.seed_groups(x, p, s.landmarks, _draws.KEY_SEEDS)
+        moved, _ = self.group_means(x, groups, p, s.landmarks, torch.float32)
+        _nearest[(self.h, triton.cdiv(s.keys, 64))](
+            x, moved, groups, s.keys, s.landmarks, **self.key, PREC=self.short, B=64, BM=32)
+        return *sampled, groups
 
     def seed_groups(self, x, w, m, role):
         s = x.shape[1]
@@ -581,15 +712,19 @@ class _Pass:
             num_warps=4)
         return centre, size
 
-    def attend_rows(self):
-        s, k = self.sizes, self.sizes.rows
+    def choose_rows(self):
+        s = self.sizes
         queries = torch.empty(s.queries, dtype=torch.int64, device=self.q.device)
         x = self.room(s.queries, self.d, dtype=self.q.dtype)
         _draw_queries[(self.h, triton.cdiv(s.queries, 64))](
             self.q, queries, x, s.n, s.queries, *_draws.grid_of(s.n), *_draws.round_keys(self.seed), **self.key,
             WALKS=_draws.WALKS, B=64)
-        groups = self.seed_groups(x, None, k, _draws.QUERY_SEEDS)
-        centres, size = self.group_means(x, groups, None, k, self.q.dtype)
+        groups = self.seed_groups(x, None, s.rows, _draws.QUERY_SEEDS)
+        return queries, groups, *self.group_means(x, groups, None, s.rows, self.q.dtype)
+
+    def attend_rows(self):
+        s, k = self.sizes, self.sizes.rows
+        queries, groups, centres, size = self.choose_rows()
         block, tile = 64, 32 if k <= 32 else 64
         # Four programs for each multiprocessor of the largest GPUs, and at least four blocks of keys for each program.
         parts = max(1, min(triton.cdiv(s.n, 4 * block), 528 // (self.h * triton.cdiv(k, tile)) + 1))
@@ -636,10 +771,12 @@ class _Pass:
             SHARE=SHARE_FLOOR, MOST=MOST_CORRECTION, FLOOR=FEATURE_FLOOR, **self.key, **self.value, PM=_side(m),
             PREC=self.short, R=16, BM=64, num_warps=8)
         block = _side(k) if k <= 64 else 32
-        system, dual, error = self.room(ridges, k, k), self.room(ridges, k, self.dv), self.room(ridges)
+        system, error = self.room(ridges, k, k), self.room(ridges)
+        half, dual = self.room(ridges, k, self.dv), self.room(ridges, k, self.dv)
         _ridges[(self.h, ridges)](
-            scaled, weight, rest, system, dual, error, k, m, *RIDGES, **self.value,
-            PREC=self.exact if k <= block else "ieee", P=block, BM=32, BLOCKS=triton.cdiv(k, block), num_warps=4)
+            scaled, weight, rest, system, half, dual, error, k, m, *RIDGES, **self.value,
+            PREC=self.exact if k <= block else "ieee", P=block, BM=32, BLOCKS=triton.cdiv(k, block), num_warps=4,
+            num_stages=1)
         values, ridge = self.room(m, self.dv, dtype=self.q.dtype), self.room(dtype=torch.int64)
         _values[(self.h, triton.cdiv(m, 32))](
             scaled, scale, prior, dual, error, values, ridge, k, m, RIDGES=ridges, TIE=TIE, **self.value,

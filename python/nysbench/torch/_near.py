@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kernel_ridge with near keys in operations of PyTorch: attention to near keys one by one, and to landmarks in the
-place of all others. docs/method.md has the formulas ("Near keys"); blocks of queries are those of src/layers/near.c.
+"""kernel_ridge with near keys: attention to near keys one by one, and to landmarks in the place of all others, in
+operations of PyTorch. On a GPU of CUDA three steps are kernels of _kernels.py: the choice of rows and of keys, and the
+answer. docs/method.md has the formulas ("Near keys"); blocks of queries are those of src/layers/near.c.
 
 Which keys are near is a mask, of each head where near=auto chooses: no device is waited for. h, k, m, s and n are as in
 _plain.py; w are the keys around a block, and t the strongest keys of an exact query.
@@ -138,17 +139,20 @@ class _Seen(NamedTuple):
     values: tuple[torch.Tensor, torch.Tensor]  # of both: (h, B, w, dv), (h, B, b, t, dv)
 
 
-def kernel_ridge(q, k, v, sizes, near, seed, choice=None):
-    """Outputs (h, n, dv) in the type of q, and both Choices; those that are given are kept."""
+def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
+    """Outputs (h, n, dv) in the type of q, and both Choices; those that are given are kept. kernels: _kernels.py, for
+    the steps that it has, if nothing is given."""
     plain, mine = choice or (None, None)
-    centres, weight, queries, query_groups = _plain.choose_rows(q, sizes, seed, plain)
+    centres, weight, queries, query_groups = (
+        kernels.choose_rows(q, sizes, seed) if kernels else _plain.choose_rows(q, sizes, seed, plain))
     if mine is None:
         place = _nearest_points(accumulated(q[:, queries]), centres)
         mine = Choice(near.block_of(queries[place]), *[None] * 5)
     outputs, strongest, received = attend_rows(centres, weight, k, v, near, mine)
     if plain is None:
         placed = received[near.kinds().index(WINDOW) if near.kind == "auto" else 0]
-        plain = _plain.choose_keys(k, queries, query_groups, placed / placed.sum(1, keepdim=True), sizes, seed)
+        choose_keys = (kernels or _plain).choose_keys
+        plain = choose_keys(k, queries, query_groups, placed / placed.sum(1, keepdim=True), sizes, seed)
     p, inverse = _plain.key_weights(plain, sizes.n)
     landmarks, size = _plain.group_means(plain.key_groups, sizes.landmarks, accumulated(_plain.gather(k, plain.keys)),
                                          p)
@@ -172,7 +176,8 @@ def kernel_ridge(q, k, v, sizes, near, seed, choice=None):
         plain, mine = plain._replace(ridge=ridge), mine._replace(kind=kind, mass=mass)
     else:
         bias, values = bias[0], values[0]
-    return answer(q, k, v, landmarks, bias, values, counts, near, mine), (plain, mine)
+    answers = kernels.answer_near if kernels else answer
+    return answers(q, k, v, landmarks, bias, values, counts, near, mine), (plain, mine)
 
 
 def _of_kind(x, kind):
