@@ -408,18 +408,12 @@ double nb_kernel_ridge_loop_work(const nb_kernel_ridge_plan *p)
 static nb_status assign(const nb_kernel_ridge_plan *p, const nb_scalar *points, int count, const nb_scalar *centres,
                         int *group, nb_ctx *ctx)
 {
-    enum { AT_ONCE = 1024 };
-    size_t d = (size_t)p->shape->d;
+    size_t size = (size_t)p->shape->d * (size_t)count;
     nb_mark mark = nb_ctx_mark(ctx);
-    double *x, *c;
-    NB_NEED(c, nb_alloc_raw(ctx, d * (size_t)count));
-    NB_NEED(x, nb_alloc_raw(ctx, d * AT_ONCE));
-    nb_scalar_to_double(d * (size_t)count, centres, c);
-    for (int first = 0; first < p->shape->n; first += AT_ONCE) {
-        int some = nb_lesser(AT_ONCE, p->shape->n - first);
-        nb_scalar_to_double(d * (size_t)some, points + (size_t)first * d, x);
-        NB_TRY(ctx, nb_nearest_centres(p->shape->d, some, x, count, c, group + first, ctx));
-    }
+    double *c;
+    NB_NEED(c, nb_alloc_raw(ctx, size));
+    nb_scalar_to_double(size, centres, c);
+    NB_TRY(ctx, nb_nearest_centres(p->shape->d, p->shape->n, points, count, c, group, ctx));
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }

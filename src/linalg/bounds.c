@@ -21,34 +21,47 @@ static double scale_of(size_t count, const double *x)
     return ldexp(1, -exponent);
 }
 
-/* A panel of them; y: d x NB_PANEL, scratch. */
-static void round_points(nb_bounded *b, size_t first, float *y)
+static void round_panel(nb_bounded *b, size_t first)
 {
     size_t d = (size_t)b->d, left = (size_t)b->n - first, count = left < NB_PANEL ? left : NB_PANEL;
     for (size_t i = 0; i < count; i++)
-        b->squares[first + i] = nb_centred(d, b->x + (first + i) * d, b->mean, b->scale, y + i * d);
-    nb_pack_lanes(NB_PANEL, b->d, (int)count, y, b->panels + first * d);
+        b->squares[first + i] = nb_centred(d, b->x + (first + i) * d, b->mean, b->scale, b->panel + i * d);
+    nb_pack_lanes(NB_PANEL, b->d, (int)count, b->panel, b->panels + first * d);
+}
+
+static void round_points(nb_bounded *b)
+{
+    for (size_t i = 0; i < (size_t)b->n; i += NB_PANEL) round_panel(b, i);
 }
 
 nb_status nb_bounded_init(nb_bounded *b, int d, int n, const double *x, nb_ctx *ctx)
 {
     size_t length = (size_t)d, count = (size_t)n, panels = (count + NB_PANEL - 1) / NB_PANEL;
     double roundings = (d + 16.0) * FLT_EPSILON / 2;
-    float *y;
     *b = (nb_bounded){.d = d, .n = n, .x = x, .error = roundings / (1 - roundings)};
     NB_NEED(b->mean, nb_alloc_reals(ctx, length, 1));
     NB_NEED(b->squares, nb_alloc_reals(ctx, count, 1));
     NB_NEED(b->panels, nb_alloc_unset(ctx, panels * NB_PANEL * length, sizeof *b->panels));
-    NB_NEED(y, nb_alloc_unset(ctx, NB_PANEL * length, sizeof *y));
+    NB_NEED(b->panel, nb_alloc_unset(ctx, NB_PANEL * length, sizeof *b->panel));
     nb_count_multiplications((double)n * d);
     for (size_t i = 0; i < count; i++) nb_add(length, x + i * length, b->mean);
     nb_scale(length, 1 / (double)n, b->mean);
     b->scale = roundings < 0.1 ? scale_of(length * count, x) : 0;
-    for (size_t i = 0; i < count; i += NB_PANEL) round_points(b, i, y);
+    round_points(b);
     return NB_OK;
 }
 
-/* |x - c|^2 is 2 - 2 x'c to rounding if both are unit vectors, and 1 less if x is 0. */
+void nb_bounded_renew(nb_bounded *b, int n)
+{
+    b->n = n;
+    nb_count_multiplications((double)n * b->d);
+    round_points(b);
+}
+
+static const double largest_square = 1e20; /* of scaled points and centres: beyond it products may overflow */
+
+/* |x - c|^2 is 2 - 2 x'c to rounding if both are unit vectors, and 1 less if x is 0. Left open is a point far away from
+ * those that gave mean and scale. */
 static void set_point(nb_bounding *c, int i)
 {
     const nb_bounded *p = c->points;
@@ -57,7 +70,7 @@ static void set_point(nb_bounding *c, int i)
         error += unit * 8 * (p->d + 4) * DBL_EPSILON;
         if (nb_sum_of_squares((size_t)p->d, p->x + (size_t)i * (size_t)p->d) < 0.5) whole += unit;
     }
-    c->rest[i] = whole - error;
+    c->rest[i] = whole < largest_square ? whole - error : -INFINITY;
     c->point_error[i] = (float)(2 * error);
 }
 
@@ -70,8 +83,13 @@ nb_status nb_bounding_init(nb_bounding *c, const nb_bounded *points, int m, bool
     NB_NEED(c->centre_error, nb_alloc(ctx, (size_t)m, sizeof *c->centre_error));
     NB_NEED(c->point_error, nb_alloc_unset(ctx, n, sizeof *c->point_error));
     NB_NEED(c->rest, nb_alloc_raw(ctx, n));
-    for (int i = 0; i < points->n; i++) set_point(c, i);
+    nb_bounding_renew(c);
     return NB_OK;
+}
+
+void nb_bounding_renew(nb_bounding *c)
+{
+    for (int i = 0; i < c->points->n; i++) set_point(c, i);
 }
 
 static void leave_open(nb_bounding *c, int j)
@@ -97,7 +115,7 @@ void nb_bounding_set(nb_bounding *c, int j, const double *centre)
     }
     c->offset[j] = (float)(square - p->error * square);
     c->centre_error[j] = (float)(2 * p->error * square);
-    if (!(square < 1e20) || (c->cosine && nb_sum_of_squares(d, centre) < 0.5)) leave_open(c, j);
+    if (!(square < largest_square) || (c->cosine && nb_sum_of_squares(d, centre) < 0.5)) leave_open(c, j);
 }
 
 void nb_bounding_column(const nb_bounding *c, int j, float *lower)

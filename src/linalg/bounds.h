@@ -22,10 +22,13 @@ typedef struct {
     double scale;    /* s; 0 if the points leave the range of single precision: no bound is known then */
     double error;    /* e */
     float *panels;   /* y, NB_PANEL points at a time: NB_PANEL x d each (linalg/vector.h), the last filled with zeros */
+    float *panel;    /* d x NB_PANEL: scratch */
     double *squares; /* n: |x - mean|^2 */
 } nb_bounded;
 
 nb_status nb_bounded_init(nb_bounded *points, int d, int n, const double *x, nb_ctx *ctx);
+/* Other points stand in x, at most as many: mean and scale stay those of the first. */
+void nb_bounded_renew(nb_bounded *points, int n);
 
 /* Centres, which are set one by one. */
 typedef struct {
@@ -39,6 +42,7 @@ typedef struct {
 } nb_bounding;
 
 nb_status nb_bounding_init(nb_bounding *centres, const nb_bounded *points, int m, bool cosine, nb_ctx *ctx);
+void nb_bounding_renew(nb_bounding *centres); /* after nb_bounded_renew; the centres stay */
 void nb_bounding_set(nb_bounding *centres, int j, const double *c);
 
 /* lower (n, rounded up to whole panels) <- the centre's part of the bound of each point for centre j. */

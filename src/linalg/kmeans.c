@@ -369,16 +369,31 @@ nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *h
     return NB_OK;
 }
 
-nb_status nb_nearest_centres(int d, int n, const double *x, int m, const double *centres, int *group, nb_ctx *ctx)
+/* The points of a panel stay in the first cache until their centres are found. */
+nb_status nb_nearest_centres(int d, int n, const nb_scalar *x, int m, const double *centres, int *group, nb_ctx *ctx)
 {
-    nb_clusters clusters = {.n = n, .d = d, .m = m};
-    work w = {.c = &clusters, .how = &(nb_kmeans_how){.restarts = 1}};
     nb_mark mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, work_init(&w, x, ctx));
-    memcpy(clusters.centres, centres, (size_t)d * (size_t)m * sizeof *centres);
+    nb_clusters clusters = {.n = n < NB_PANEL ? n : NB_PANEL, .d = d, .m = m};
+    work w = {.c = &clusters, .how = &(nb_kmeans_how){.restarts = 1}};
+    size_t length = (size_t)d;
+    double *panel;
+    NB_NEED(panel, nb_alloc_raw(ctx, length * NB_PANEL));
+    nb_scalar_to_double(length * (size_t)clusters.n, x, panel);
+    NB_TRY(ctx, work_init(&w, panel, ctx));
+    memcpy(clusters.centres, centres, length * (size_t)m * sizeof *centres);
     renew(&w);
-    assign_all(&w, 0);
-    memcpy(group, clusters.group, (size_t)n * sizeof *group);
+    nb_count_multiplications((double)n * m * d);
+    for (int j = 0; j < m; j++) nb_bounding_set(&w.bounds, j, centre(&clusters, j));
+    for (int first = 0; first < n; first += NB_PANEL) {
+        clusters.n = n - first < NB_PANEL ? n - first : NB_PANEL;
+        if (first > 0) {
+            nb_scalar_to_double(length * (size_t)clusters.n, x + (size_t)first * length, panel);
+            nb_bounded_renew(&w.cover.points, clusters.n);
+            nb_bounding_renew(&w.bounds);
+        }
+        assign_panel(&w, 0, 0);
+        memcpy(group + first, clusters.group, (size_t)clusters.n * sizeof *group);
+    }
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }

@@ -14,7 +14,7 @@
 #ifndef NB_KMEANS_H
 #define NB_KMEANS_H
 
-#include "base/ctx.h"
+#include "linalg/scalar.h"
 
 #include <gsl/gsl_rng.h>
 
@@ -77,7 +77,7 @@ nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *h
 
 /* group (n) <- the nearest of the m centres (d x m) of each column of x, the lowest index among equals; n m d
  * multiplications. */
-nb_status nb_nearest_centres(int d, int n, const double *x, int m, const double *centres, int *group, nb_ctx *ctx);
+nb_status nb_nearest_centres(int d, int n, const nb_scalar *x, int m, const double *centres, int *group, nb_ctx *ctx);
 
 /* tokens (m) <- for each centre the nearest point not taken by an earlier centre. */
 nb_status nb_clusters_nearest(const nb_clusters *clusters, int *tokens, nb_ctx *ctx);

@@ -324,25 +324,34 @@ static void test_drawn_apart(void **state)
     }
 }
 
-/* Of points of every kind, some of the centres twice: the first of them. */
+/* Of points of every kind in single precision's range, some of the centres twice: the first of them. */
+static void check_nearest_centres(kind what, int d, gsl_rng *rng, nb_ctx *ctx)
+{
+    double x[MOST * WIDEST], centres[GROUPS * WIDEST];
+    nb_scalar single[MOST * WIDEST];
+    int group[MOST], size = MOST * d;
+    fill(what, d, MOST, x, rng);
+    for (int i = 0; i < size; i++) x[i] *= what == TINY ? 1e160 : what == HUGE_ONES ? 1e-125 : 1;
+    for (int l = 0; what == TINY && l < d; l++) x[100 * d + l] = -1e45 * x[l]; /* far from the first panel */
+    nb_scalar_of((size_t)size, x, single);
+    nb_scalar_to_double((size_t)size, single, x);
+    for (int i = 0; i < GROUPS * d; i++) centres[i] = x[i / d / 2 * 3 * d + i % d];
+    assert_ok(ctx, nb_nearest_centres(d, MOST, single, GROUPS, centres, group, ctx));
+    for (int i = 0; i < MOST; i++) {
+        int best = 0;
+        for (int j = 1; j < GROUPS; j++)
+            if (distance(d, x + i * d, centres + j * d, false) < distance(d, x + i * d, centres + best * d, false))
+                best = j;
+        assert_int_equal(group[i], best);
+    }
+}
+
 static void test_nearest_centres(void **state)
 {
-    nb_ctx *ctx = *state;
-    gsl_rng *rng = seeded(ctx, 7);
-    double x[MOST * WIDEST], centres[GROUPS * WIDEST];
-    int group[MOST];
-    for (int k = 0; k < KINDS; k++) {
-        fill((kind)k, WIDEST, MOST, x, rng);
-        for (int i = 0; i < GROUPS * WIDEST; i++) centres[i] = x[i / WIDEST / 2 * 3 * WIDEST + i % WIDEST];
-        assert_ok(ctx, nb_nearest_centres(WIDEST, MOST, x, GROUPS, centres, group, ctx));
-        for (int i = 0; i < MOST; i++) {
-            int best = 0;
-            for (int j = 1; j < GROUPS; j++)
-                if (distance(WIDEST, x + i * WIDEST, centres + j * WIDEST, false) <
-                    distance(WIDEST, x + i * WIDEST, centres + best * WIDEST, false))
-                    best = j;
-            assert_int_equal(group[i], best);
-        }
+    gsl_rng *rng = seeded(*state, 7);
+    for (int what = 0; what < KINDS; what++) {
+        check_nearest_centres((kind)what, 1, rng, *state);
+        check_nearest_centres((kind)what, WIDEST, rng, *state);
     }
 }
 
