@@ -17,7 +17,7 @@ bool nb_rows_have(const nb_relation *r, const char *name)
 
 const char *nb_column_or_null(const nb_relation *r, const char *name)
 {
-    return nb_rows_have(r, name) ? name : "NULL";
+    return nb_rows_have(r, name) ? name : NB_SQL_NO_NAME;
 }
 
 bool nb_is_of_runs(const nb_relation *r, int kind)

@@ -7,7 +7,7 @@
 
 /* An older store may lack a column. */
 bool nb_rows_have(const nb_relation *relation, const char *column);
-const char *nb_column_or_null(const nb_relation *relation, const char *column); /* its name, or else "NULL" */
+const char *nb_column_or_null(const nb_relation *relation, const char *column); /* its name, or else NB_SQL_NO_NAME */
 
 /* Return whether a text of the identity is the name of the run, where there are several; and whether it belongs to the
  * scene but is no problem, as the kernel. */

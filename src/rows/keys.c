@@ -177,9 +177,11 @@ bool nb_is_in_key(const nb_study *study, const nb_column *c)
 
 /* Lists what `key` has behind what each study's has: of its columns, numbers of texts and what is narrow, and of what a
  * row has for the latter. */
-static nb_status list_own(const nb_relation *r, const char **columns, const char **narrow)
+static nb_status list_own(const nb_relation *r, const char **columns, const char ***narrow)
 {
-    *columns = *narrow = "";
+    int count = 0;
+    *columns = "";
+    NB_NEED(*narrow, nb_alloc(r->ctx, (size_t)nb_column_count(r->study->columns) + 1, sizeof **narrow));
     for (int i = 0; i < r->kind_count; i++)
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s_id INTEGER", *columns, r->kinds[i]->name));
     for (const nb_column *c = r->study->columns; c->name; c++) {
@@ -188,7 +190,7 @@ static nb_status list_own(const nb_relation *r, const char **columns, const char
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
                                     : c->type == NB_COLUMN_REAL ? "REAL"
                                                                 : "TEXT"));
-        NB_NEED(*narrow, nb_format(r->ctx, "%s, %s", *narrow, nb_column_or_null(r, c->name)));
+        (*narrow)[count++] = nb_column_or_null(r, c->name);
     }
     return NB_OK;
 }
@@ -223,7 +225,8 @@ nb_status nb_keys_make(nb_names *names, bool some)
 {
     nb_relation *r = names->relation;
     keys made = {.r = r, .names = names}, *k = &made;
-    const char *texts[NB_MOST_TEXTS + 1] = {NULL}, *identity[NUMBERS + 1] = {NULL}, *columns, *narrow, *kept = "", *sql;
+    const char *texts[NB_MOST_TEXTS + 1] = {NULL}, *identity[NUMBERS + 1] = {NULL}, **narrow, *columns, *kept = "",
+                                      *sql;
     NB_NEED(k->scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k->heads, k->scratch);
     nb_texts_init(&k->lines, k->scratch);
@@ -245,9 +248,9 @@ nb_status nb_keys_make(nb_names *names, bool some)
                                      &k->insert_stretch, k->scratch));
     if (some) NB_TRY(r->ctx, nb_sql_fill("keys.kept", NULL, &kept, r->ctx));
     const nb_sql_given *given = NB_GIVEN(
-        NB_GIVE_PIECE("model", nb_column_or_null(r, "model")), NB_GIVE_PIECE("layer", nb_column_or_null(r, "layer")),
-        NB_GIVE_PIECE("source", nb_column_or_null(r, "source")), NB_GIVE_NAMES("texts", texts),
-        NB_GIVE_PIECE("narrow", narrow), NB_GIVE_NAMES("identity", identity), NB_GIVE_PIECE("rows", r->rows),
+        NB_GIVE_NAME("model", nb_column_or_null(r, "model")), NB_GIVE_NAME("layer", nb_column_or_null(r, "layer")),
+        NB_GIVE_NAME("source", nb_column_or_null(r, "source")), NB_GIVE_NAMES("texts", texts),
+        NB_GIVE_NAMES("narrow", narrow), NB_GIVE_NAMES("identity", identity), NB_GIVE_PIECE("rows", r->rows),
         NB_GIVE_PIECE("kept", kept));
     NB_TRY(r->ctx, nb_sql_prepare(r, "keys.rows", given, &k->row, k->scratch));
     for (int count = 0;; count++) {

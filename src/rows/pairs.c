@@ -105,7 +105,7 @@ static nb_status views_sql(const maker *m, const char **sql)
                  NB_GIVE_PIECE("input", m->input), NB_GIVE_NAMES("agree_in", m->agree_in),
                  NB_GIVE_PIECE("pooled", m->pooled), NB_GIVE_NAME("x", metric->name),
                  NB_GIVE_PIECE("noise", metric->noise ? metric->noise : "NULL"),
-                 NB_GIVE_PIECE("se", metric->se ? metric->se : "NULL"), NB_GIVE_PIECE("seen", seen),
+                 NB_GIVE_NAME("se", metric->se ? metric->se : NB_SQL_NO_NAME), NB_GIVE_PIECE("seen", seen),
                  NB_GIVE_PIECE("untimed", untimed), NB_GIVE_PIECE("exact", metric->exact ? metric->exact : "0"),
                  NB_GIVE_PIECE("disturbed", disturbed)),
         sql, m->ctx);

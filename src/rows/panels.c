@@ -89,9 +89,9 @@ nb_status nb_panels_make(nb_relation *r)
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(r->ctx,
            nb_sql_run(r, "panels.panels",
-                      NB_GIVEN(NB_GIVE_PIECE("model", nb_column_or_null(r, "model")),
-                               NB_GIVE_PIECE("layer", nb_column_or_null(r, "layer")),
-                               NB_GIVE_PIECE("rows", nb_column_or_null(r, "rows")), NB_GIVE_NAMES("scene", scene.names),
+                      NB_GIVEN(NB_GIVE_NAME("model", nb_column_or_null(r, "model")),
+                               NB_GIVE_NAME("layer", nb_column_or_null(r, "layer")),
+                               NB_GIVE_NAME("rows", nb_column_or_null(r, "rows")), NB_GIVE_NAMES("scene", scene.names),
                                NB_GIVE_NAMES("scene_ids", scene.ids), NB_GIVE_PIECE("stored", r->rows)),
                       r->ctx));
     NB_TRY(r->ctx, nb_sql_ask(r, "panels.problems", NULL, &a, r->ctx));

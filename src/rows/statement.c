@@ -14,6 +14,11 @@ static nb_status add_quoted(nb_string *sql, const char *text, char quote, nb_ctx
 
 enum { NAME_QUOTE = '"', TEXT_QUOTE = '\'' };
 
+static nb_status add_name(nb_string *sql, const char *name, nb_ctx *ctx)
+{
+    return *name ? add_quoted(sql, name, NAME_QUOTE, ctx) : nb_append(sql, ctx, "NULL");
+}
+
 /* Adds text ... end - 1 for each name. */
 static nb_status add_each(nb_string *sql, const char *const *names, char quote, const char *text, const char *end,
                           nb_ctx *ctx)
@@ -22,7 +27,7 @@ static nb_status add_each(nb_string *sql, const char *const *names, char quote, 
         const char *from = text, *at;
         while ((at = memchr(from, '@', (size_t)(end - from)))) {
             NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(at - from), from));
-            NB_TRY(ctx, add_quoted(sql, *names, quote, ctx));
+            NB_TRY(ctx, quote == NAME_QUOTE ? add_name(sql, *names, ctx) : add_quoted(sql, *names, quote, ctx));
             from = at + 1;
         }
         NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(end - from), from));
@@ -35,7 +40,7 @@ static nb_status add_word(nb_string *sql, const nb_sql_given *g, const char *tex
 {
     if (!g->value.text) return NB_ENOMEM;
     switch (g->kind) {
-    case NB_SQL_IS_NAME: return add_quoted(sql, g->value.text, NAME_QUOTE, ctx);
+    case NB_SQL_IS_NAME: return add_name(sql, g->value.text, ctx);
     case NB_SQL_IS_TEXT: return add_quoted(sql, g->value.text, TEXT_QUOTE, ctx);
     case NB_SQL_IS_NAMES: return add_each(sql, g->names, NAME_QUOTE, text, end, ctx);
     case NB_SQL_IS_TEXTS: return add_each(sql, g->names, TEXT_QUOTE, text, end, ctx);

@@ -6,12 +6,15 @@
  *   {word}        a name of a column or a table, quoted; a text, quoted, where a view wants one; or a piece of SQL: a
  *                 condition on rows (rows/where.h), what stands for a column (rows/columns.h), a study's expression
  *   {word: text}  the text for each of several names, or texts, which take the place of @ in it: {keys:, a.@}
+ * NB_SQL_NO_NAME in the place of a name is NULL in SQL: of a column that an older store lacks.
  * This file alone puts a word into SQL. A {word} that is not given is NB_EBUG. */
 #ifndef NB_STATEMENT_H
 #define NB_STATEMENT_H
 
 #include "base/builder.h"
 #include "rows/relation.h"
+
+#define NB_SQL_NO_NAME ""
 
 #define NB_GIVE_INT(word, x) \
     { \

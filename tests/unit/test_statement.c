@@ -19,6 +19,7 @@ static void test_names(void **state)
     const nb_sql_given *plain = NB_GIVEN(NB_GIVE_NAME("column", "select_s"));
     const nb_sql_given *odd = NB_GIVEN(NB_GIVE_NAME("column", "a\"b; DROP TABLE c --\""));
     assert_non_null(strstr(filled("columns.key", plain, ctx), "\"select_s\""));
+    assert_string_equal(filled("columns.key", NB_GIVEN(NB_GIVE_NAME("column", NB_SQL_NO_NAME)), ctx), "NULL\n\n");
     assert_non_null(strstr(filled("columns.key", odd, ctx), "\"a\"\"b; DROP TABLE c --\"\"\""));
     assert_non_null(strstr(
         filled("row_views.join",
