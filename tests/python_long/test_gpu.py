@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """experiments/40-gpu.yaml and tests/bench/gpu.py on a CPU, on short heads: attentions of PyTorch are timed.
 
-usage: test_gpu.py PROGRAM. Known: exact attention of PyTorch in float32 is exact attention, to rounding. The bench reads a
-ViT of random parameters, whose heads mean nothing: that there is a row for each attention is looked at, not what is in
-it."""
+usage: test_gpu.py PROGRAM. Known: exact attention of PyTorch in float32 is exact attention, to rounding. The bench
+reads a ViT of random parameters, whose heads mean nothing: that there is a row for each attention is looked at, not
+what is in it."""
 import csv
 import os
 import subprocess
@@ -81,8 +81,8 @@ class Bench(unittest.TestCase):
     def test_on_a_cpu(self):
         with tempfile.TemporaryDirectory() as folder:
             write_bundle(folder)
-            command = [sys.executable, "tests/bench/gpu.py", folder + "/out", "--bundle", folder, "--sources", "one,two",
-                       "--n", "257", "--models", "257", "--heads", "6", "--device", "cpu"]
+            command = [sys.executable, "tests/bench/gpu.py", folder + "/out", "--bundle", folder,
+                       "--sources", "one,two", "--n", "257", "--models", "257", "--heads", "6", "--device", "cpu"]
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
             self.assertEqual(ended.returncode, 0, ended.stderr)
             found = {}
