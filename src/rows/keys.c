@@ -250,7 +250,7 @@ nb_status nb_keys_make(nb_names *names, bool some)
     const nb_sql_given *given = NB_GIVEN(
         NB_GIVE_NAME("model", nb_column_or_null(r, "model")), NB_GIVE_NAME("layer", nb_column_or_null(r, "layer")),
         NB_GIVE_NAME("source", nb_column_or_null(r, "source")), NB_GIVE_NAMES("texts", texts),
-        NB_GIVE_NAMES("narrow", narrow), NB_GIVE_NAMES("identity", identity), NB_GIVE_PIECE("rows", r->rows),
+        NB_GIVE_NAMES("narrow", narrow), NB_GIVE_NAMES("numbers", identity), NB_GIVE_PIECE("rows", r->rows),
         NB_GIVE_PIECE("kept", kept));
     NB_TRY(r->ctx, nb_sql_prepare(r, "keys.rows", given, &k->row, k->scratch));
     for (int count = 0;; count++) {

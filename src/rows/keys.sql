@@ -1,7 +1,7 @@
 -- The rows as keys.c reads them, in the order of the plan.
 
 -- name: rows
-SELECT rowid, position, head, trial, n, d, status, {model}, {layer}, {source}{texts:, @}{narrow:, @}{identity:, @}
+SELECT rowid, position, head, trial, n, d, status, {model}, {layer}, {source}{texts:, @}{narrow:, @}{numbers:, @}
 FROM {rows}
 WHERE position IS NOT NULL{kept} ORDER BY position;
 
