@@ -225,7 +225,7 @@ nb_status nb_keys_make(nb_names *names, bool some)
 {
     nb_relation *r = names->relation;
     keys made = {.r = r, .names = names}, *k = &made;
-    const char *texts[NB_MOST_TEXTS + 1] = {NULL}, *identity[NUMBERS + 1] = {NULL}, **narrow, *columns, *kept = "",
+    const char *texts[NB_MOST_TEXTS + 1] = {NULL}, *identity[NUMBERS + 1] = {NULL}, **narrow, *columns, *chosen = "",
                                       *sql;
     NB_NEED(k->scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k->heads, k->scratch);
@@ -246,12 +246,12 @@ nb_status nb_keys_make(nb_names *names, bool some)
                                      "number INTEGER PRIMARY KEY, id INTEGER, position INTEGER, trial INTEGER, "
                                      "problem_id INTEGER, head_id INTEGER, panel_id INTEGER, source_id INTEGER",
                                      &k->insert_stretch, k->scratch));
-    if (some) NB_TRY(r->ctx, nb_sql_fill("keys.kept", NULL, &kept, r->ctx));
+    if (some) NB_TRY(r->ctx, nb_sql_fill("keys.of_chosen", NULL, &chosen, r->ctx));
     const nb_sql_given *given = NB_GIVEN(
         NB_GIVE_NAME("model", nb_column_or_null(r, "model")), NB_GIVE_NAME("layer", nb_column_or_null(r, "layer")),
         NB_GIVE_NAME("source", nb_column_or_null(r, "source")), NB_GIVE_NAMES("texts", texts),
         NB_GIVE_NAMES("narrow", narrow), NB_GIVE_NAMES("numbers", identity), NB_GIVE_PIECE("rows", r->rows),
-        NB_GIVE_PIECE("kept", kept));
+        NB_GIVE_PIECE("of_chosen", chosen));
     NB_TRY(r->ctx, nb_sql_prepare(r, "keys.rows", given, &k->row, k->scratch));
     for (int count = 0;; count++) {
         bool there;

@@ -3,10 +3,10 @@
 -- name: rows
 SELECT rowid, position, head, trial, n, d, status, {model}, {layer}, {source}{texts:, @}{narrow:, @}{numbers:, @}
 FROM {rows}
-WHERE position IS NOT NULL{kept} ORDER BY position;
+WHERE position IS NOT NULL{of_chosen} ORDER BY position;
 
 -- Those that are there, where some are left out.
--- name: kept
+-- name: of_chosen
  AND rowid IN (SELECT id FROM temp.kept_rows)
 
 -- name: mark_alone
