@@ -18,7 +18,7 @@ from layers import exact_attention
 from minilm import MiniLM
 from rxnmapper import RXNMapper
 from smollm2 import SmolLM2, SmolLM2Passkey, SmolLM2Variable
-from vit import ViT
+from vit import ViT, ViTRegions
 from whisper import Whisper, WhisperWords
 
 MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2,
@@ -26,7 +26,8 @@ MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2,
 LONG = {"minilm-512": (MiniLM, 512),
         "vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282),
         **{f"smollm2-{n}": (SmolLM2, n) for n in (1024, 2048, 4096, 8192)}}
-TASKS = {"whisper-words": WhisperWords, "smollm2-passkey": SmolLM2Passkey, "smollm2-variable": SmolLM2Variable}
+TASKS = {"vit-regions": ViTRegions, "whisper-words": WhisperWords,
+         "smollm2-passkey": SmolLM2Passkey, "smollm2-variable": SmolLM2Variable}
 KEPT = 2  # exact passes that are kept; one of smollm2 takes 180 MB with its probabilities
 TOP = 10
 ROWS = 64  # of probabilities that are worked on at a time

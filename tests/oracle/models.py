@@ -39,7 +39,7 @@ import weights
 import whisper
 from measures import Tap
 from smollm2 import SmolLM2Passkey, SmolLM2Variable
-from vit import cubic
+from vit import ViTRegions, cubic, linear_between, transposed_convolution
 from whisper import WhisperWords, word_errors
 
 TAP = Tap()
@@ -421,6 +421,56 @@ def check_variable(effects):
         TAP.check(found == error, f"a variable: right {right}, then wrong {wrong}", found)
 
 
+def check_regions():
+    """The parts of the decoder by their definitions, and what its regions have in common."""
+    x, kernel, bias = normal(3, 4, 5), normal(3, 2, 4, 4), normal(2)
+    truth = np.zeros((2, 8, 10))
+    for c, o, i, j, k, l in np.ndindex(3, 2, 4, 5, 4, 4):
+        if 0 <= 2 * i + k - 1 < 8 and 0 <= 2 * j + l - 1 < 10:
+            truth[o, 2 * i + k - 1, 2 * j + l - 1] += float(x[c, i, j]) * float(kernel[c, o, k, l])
+    close("a transposed convolution", transposed_convolution(x, kernel, bias), truth + bias[:, None, None])
+    for size, to in ((8, 14), (16, 28), (5, 3)):
+        values = normal(size)
+        places = (np.arange(to) + 0.5) * size / to - 0.5
+        close(f"{size} numbers interpolated to {to}", linear_between(size, to) @ values,
+              np.interp(places, np.arange(size), values))
+    model = ViTRegions.__new__(ViTRegions)
+    model._grid, outputs = 2, normal(5, 6)
+    sizes = (6, 4, 3, 2, 1)
+    model._w = {"decoder.final_conv.weight": normal(1, 2, 1, 1), "decoder.final_conv.bias": normal(1)}
+    for step in (1, 2, 3):
+        kernel = normal(sizes[step - 1], sizes[step], 4, 4)
+        model._w |= {f"decoder.upconv{step}.weight": kernel, f"decoder.upconv{step}.bias": normal(sizes[step])}
+        for part in ("weight", "bias", "running_mean", "running_var"):
+            model._w[f"decoder.bn{step}.{part}"] = normal(sizes[step]) ** 2
+    close("a map of importance", model.heat(outputs), importance(model, outputs))
+    model.heat = lambda output: output
+    answer = model.answer(np.array([[2, 9.9], [10, 12]]))
+    TAP.check(answer.tolist() == [[False, False], [False, True]], "regions: above 0.8 of the range", answer)
+    exact = types.SimpleNamespace(answer=np.array([[True, True], [True, False]]))
+    found = ViTRegions.task_error(model, np.array([[True, False], [True, True]]), exact)
+    TAP.check(found == 0.5, "regions: two of four pixels in common", found)
+
+
+def importance(model, outputs):
+    """The decoder's map, point by point."""
+    w, x = model._w, outputs[1:].reshape(model._grid, model._grid, -1).transpose(2, 0, 1).astype(np.float64)
+    for step in "123":
+        x = np.stack([sum(signal.convolve2d(np.kron(one, [[1, 0], [0, 0]]), kernel[c, o]) for c, one in enumerate(x))
+                      for kernel in [w[f"decoder.upconv{step}.weight"]] for o in range(kernel.shape[1])])
+        x = x[:, 1:-2, 1:-2]
+        for o in range(len(x)):
+            mean, variance, scale, shift, bias = (w[f"decoder.{name}"][o] for name in (
+                f"bn{step}.running_mean", f"bn{step}.running_var", f"bn{step}.weight", f"bn{step}.bias",
+                f"upconv{step}.bias"))
+            x[o] = np.maximum(scale * (x[o] + bias - mean) / np.sqrt(variance + 1e-5) + shift, 0)
+    last = sum(one * w["decoder.final_conv.weight"][0, o, 0, 0] for o, one in enumerate(x))
+    places = (np.arange(14 * model._grid) + 0.5) * len(last) / (14 * model._grid) - 0.5
+    rows = np.array([np.interp(places, np.arange(len(last)), row) for row in last])
+    both = np.array([np.interp(places, np.arange(len(last)), column) for column in rows.T]).T
+    return special.expit(both + w["decoder.final_conv.bias"])
+
+
 def fewest(said, truth):
     """Edits, by their definition."""
     if not said or not truth:
@@ -593,8 +643,8 @@ def check_library():
 
 def main():
     os.makedirs(WORK, exist_ok=True)
-    for check in (check_layers, check_readers, check_reading, check_effects, check_words, check_transcripts,
-                  check_server, check_library):
+    for check in (check_layers, check_readers, check_reading, check_effects, check_words, check_regions,
+                  check_transcripts, check_server, check_library):
         check()
     print(f"1..{TAP.count}")
     return TAP.failed > 0
