@@ -31,9 +31,8 @@ FROM few HAVING count(*) > 0;
 
 -- name: few_trials
 WITH drawn AS (SELECT max(trial) + 1 AS trials FROM key WHERE draws GROUP BY ''{by_ids:, @})
-SELECT 'Few trials: ' || min(trials) ||
-    '. In a trial strategies draw the same for all sources, so more sources do not ' ||
-       'make up for few trials' ||
+SELECT 'Few trials: ' || min(trials) || '. In a trial strategies draw the same for all sources, so more sources do ' ||
+       'not make up for few trials' ||
        CASE WHEN min(trials) < 3 THEN ', and comparisons have no verdict.' ELSE ': intervals are wide.' END
 FROM drawn HAVING min(trials) < 5;
 
@@ -54,16 +53,14 @@ leader AS (
     SELECT method, count(*) AS leads FROM ranked WHERE place = 1 AND next IS NOT NULL GROUP BY method
     ORDER BY leads DESC, method LIMIT 1)
 SELECT 'An oracle is in the lead: ' || label || ', oracle has the least ' || :metric || ' most often, in ' ||
-       leads || ' of ' ||
-       (SELECT count(*) FROM ranked WHERE place = 1 AND next IS NOT NULL) || ' comparisons. It looks at what it is to '
-           ||
-       'approximate, and so says what is possible, not what to use.'
+       leads || ' of ' || (SELECT count(*) FROM ranked WHERE place = 1 AND next IS NOT NULL) ||
+       ' comparisons. It looks at what it is to approximate, and so says what is possible, not what to use.'
 FROM leader JOIN component ON kind = :by AND id = method WHERE oracle;
 
 -- name: noise
-SELECT count(CASE WHEN {is_noise} THEN 1 END) || ' of ' || count(*)
-    || ' values of ' || :metric || ' are not above their ' ||
-       'rounding noise (column ' || :noise || '): they say that it is small, and nothing about which is smaller.'
+SELECT count(CASE WHEN {is_noise} THEN 1 END) || ' of ' || count(*) || ' values of ' || :metric ||
+       ' are not above their rounding noise (column ' || :noise || '): they say that it is small, and nothing about ' ||
+       'which is smaller.'
 FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {is_noise} THEN 1 END) > 0;
 
 -- name: trivial
@@ -73,8 +70,7 @@ method AS (
     SELECT id, count(*) AS results, count(CASE WHEN worse THEN 1 END) AS worse FROM result GROUP BY id)
 SELECT 'Mostly no better than equal weights for all tokens (column ' || :trivial || '): ' ||
        listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' || worse || ' of ' || results || ' rows)',
-           id)
-       || '.'
+              id) || '.'
 FROM method JOIN component USING (id) WHERE kind = :by AND 2 * worse > results HAVING count(*) > 0;
 
 -- name: warnings
@@ -84,9 +80,8 @@ FROM (SELECT count(*) AS rows, min(position), reason FROM run
 WHERE rows > 0;
 
 -- name: no_memory_told
-SELECT (count(*) - count({memory})) || ' of ' || count(*) ||
-    ' rows have no ' || :memory || ': the system did not tell what memory ' ||
-       'they took.'
+SELECT (count(*) - count({memory})) || ' of ' || count(*) || ' rows have no ' || :memory ||
+       ': the system did not tell what memory they took.'
 FROM run WHERE status = 'ok' HAVING count({memory}) < count(*);
 
 -- name: memory_short
@@ -95,7 +90,6 @@ WITH machine AS (
     WHERE id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)),
 most AS (SELECT max({memory}) / 1048576.0 AS mib FROM run WHERE status = 'ok')
 SELECT 'Memory was short: a row took up to ' || shown('%.0f', most.mib) || ' MiB (column ' || :memory || ') of the ' ||
-      
        shown('%.0f', machine.mib) || ' MiB that the machine has, so that times may have pages in them that were ' ||
        'written out and read again.'
 FROM most JOIN machine WHERE most.mib > 0.5 * machine.mib;
@@ -111,8 +105,7 @@ FROM machine HAVING count(*) > 1;
 
 -- name: calls
 SELECT 'The times were taken in ' || count(*) ||
-    ' calls of the program, between which the machine may have changed its ' ||
-       'pace.'
+       ' calls of the program, between which the machine may have changed its pace.'
 FROM main.manifests WHERE :exclusive AND id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)
 HAVING count(*) > 1;
 

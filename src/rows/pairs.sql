@@ -83,8 +83,8 @@ CREATE TEMP TABLE IF NOT EXISTS side (
 
 CREATE TEMP VIEW IF NOT EXISTS pair AS
 SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id, a.source_id, a.head_id, a.trial,
-    a.same,
-       a.id AS a_id, b.id AS b_id, a.x, b.x AS y, a.noise AS noise_x, b.noise AS noise_y, a.se AS se_x, b.se AS se_y,
+       a.same, a.id AS a_id, b.id AS b_id, a.x, b.x AS y, a.noise AS noise_x, b.noise AS noise_y,
+       a.se AS se_x, b.se AS se_y,
        a.draws OR b.draws AS draws, a.skipped AS skipped_x, b.skipped AS skipped_y, a.untimed AS untimed_x,
        b.untimed AS untimed_y, a.exact AS exact_x, b.exact AS exact_y, a.disturbed OR b.disturbed AS disturbed,
        a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen AS apart,

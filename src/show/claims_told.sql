@@ -2,9 +2,9 @@
 -- expected, of how many, what there is to say besides, and all of that in one line.
 DROP VIEW IF EXISTS temp.told;
 CREATE TEMP VIEW told AS
-SELECT *, CASE WHEN sources = 0 THEN note ELSE coalesce(name || ': ', '') || quantity || ' ' || found || ', expected '
-    ||
-          expected || '; ' || units || CASE note WHEN '' THEN '' ELSE '; ' || note END END AS line
+SELECT *, CASE WHEN sources = 0 THEN note ELSE
+          coalesce(name || ': ', '') || quantity || ' ' || found || ', expected ' || expected || '; ' ||
+          units || CASE note WHEN '' THEN '' ELSE '; ' || note END END AS line
 FROM (SELECT *, numeral(estimate) || CASE WHEN low IS NULL THEN '' ELSE
                  ' [' || coalesce(bound('%.3g', finite(low), edge, other), numeral(low)) || ', ' ||
                  coalesce(bound('%.3g', finite(high), edge, other), numeral(high)) || ']' END AS found,

@@ -22,8 +22,8 @@ WITH shown AS (
     FROM by_core AS b JOIN core ON core.id = core_id WHERE option IS NULL OR plain
     WINDOW scopes AS (PARTITION BY scope_id, head_id IS NULL)),
 panel AS (
-    SELECT scope_id, s.name || ' (' || CASE WHEN min(few) < max(most) THEN min(few) || ' to ' ELSE '' END || max(most)
-        ||
+    SELECT scope_id, s.name || ' (' ||
+           CASE WHEN min(few) < max(most) THEN min(few) || ' to ' ELSE '' END || max(most) ||
            CASE max(most) WHEN 1 THEN ' source, ' ELSE ' sources, ' END || max(most_heads) ||
            CASE max(most_heads) WHEN 1 THEN ' head' ELSE ' heads' END ||
            CASE WHEN max(most) < 6 THEN ': too few for intervals)' ELSE ')' END AS title
