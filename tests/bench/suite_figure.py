@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""suite_figure.py numbers|curves|figure|ranks [FOLDER] - what the results of the suite (results/suite/*.json, or
-FOLDER) say.
+"""suite_figure.py numbers|curves|ranks [FOLDER] - what the results of the suite (results/suite/*.json, or FOLDER) say.
+suite_figure.py figure [FOLDER|FILE.csv]
 
 numbers: a CSV line for each method and track: its error over the baseline's, 2^-number, with the 95 % interval over
          sources, and at each share; the error over the baseline's that nine in ten heads do not exceed.
@@ -10,7 +10,9 @@ curves:  a CSV line for each method, model and share of exact attention's multip
 ranks:   a CSV line for each track: its sources, Kendall's tau between the methods' numbers and those of the whole form
          (results/suite-whole), and in which interval it is for 95 % of small forms that are drawn from the whole one:
          twelve sources of each model, one of their layers each.
-figure:  these as a PNG, by gnuplot: a panel for each model, of the methods in SHOWN; bands of those marked in BANDS."""
+figure:  curves as a PNG, by gnuplot: a panel for each model, of the methods in SHOWN; bands of those marked in BANDS.
+         They are those of all layers and heads, results/published/suite_heads.csv, of another such file, or of a
+         folder of results."""
 import csv
 import glob
 import hashlib
@@ -18,6 +20,7 @@ import json
 import math
 import operator
 import os
+import re
 import statistics
 import struct
 import subprocess
@@ -28,6 +31,7 @@ from random import Random
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADS = f"{ROOT}/experiments/suite"
 WHOLE = f"{ROOT}/results/suite-whole"
+HEADS_CURVES = f"{ROOT}/results/published/suite_heads.csv"
 SHARES = (4, 8, 16, 32)
 SMALL_SOURCES, DRAWS = 12, 1000
 TITLES = {"minilm": "MiniLM (text), n = 512", "vit": "ViT (images), n = 1,025", "whisper": "Whisper (speech), n = 640",
@@ -41,6 +45,8 @@ SHOWN = {"encoders": {"kernel_ridge": "#0072b2", "kernel_ridge(near=window)": "#
 NAMES = {"kernel_ridge(near=window)": "kernel_ridge, near=window", "segment_means": "segment means, six steps",
          "kmeans": "k-means, six steps", "nystrom(strategy=kmeans, core=fitted)": "k-means, fitted",
          "longformer": "window (longformer)", "streamingllm": "window (streamingllm)"}
+# What the suite calls an attention whose label in a run is another one, without its sizes.
+METHODS = {"nystrom": "segment_means", "nystrom(strategy=kmeans)": "kmeans"}
 BANDS = ("kernel_ridge", "wildcat", "sparq_published", "tova", "streamingllm")
 
 
@@ -178,7 +184,7 @@ def panel(place, model, rows, folder):
     for method, colour in SHOWN[track].items():
         path = f"{folder}/{model}-{len(clauses)}"
         with open(path, "w", encoding="utf-8") as file:
-            for row in rows:
+            for row in sorted(rows, key=lambda row: float(row["part"])):
                 if (row["method"], row["model"]) == (method, model):
                     print(row["part"], row["error"], row["p10"], row["p90"], file=file)
         name = NAMES.get(method, method) if place in (1, 3) else ""
@@ -194,12 +200,27 @@ def panel(place, model, rows, folder):
             f'plot {", ".join(bands + lines)}\nunset label\n')
 
 
-def figure(folder):
-    header, *lines = curves(folder)
-    rows = [dict(zip(header, line)) for line in lines]
+def heads_curves(path):
+    """Rows of a run's curves, with the suite's names of models and methods."""
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            sizes_out = re.sub(r"\(\)$", "", re.sub(r"\b\w+=\d+(, )?|, \w+=\d+(?=\))", "", row["attention"]))
+            row["model"] = next(model for model in TITLES if model in row["model"].lower())
+            yield {**row, "method": METHODS.get(sizes_out, sizes_out)}
+
+
+def rows_of(path):
+    if path.endswith(".csv"):
+        return [*heads_curves(path)]
+    header, *lines = curves(path)
+    return [dict(zip(header, line)) for line in lines]
+
+
+def figure(path):
+    rows = rows_of(path)
     missing = [m for methods in SHOWN.values() for m in methods if m not in {r["method"] for r in rows}]
     if missing:
-        raise SystemExit(f"suite_figure.py: {folder} has no result of {', '.join(missing)}")
+        raise SystemExit(f"suite_figure.py: {path} has no result of {', '.join(missing)}")
     with tempfile.TemporaryDirectory() as data:
         script = SCRIPT + "".join(panel(place, model, rows, data) for place, model in enumerate(TITLES))
         drawn = subprocess.run(["gnuplot"], input=script.encode(), stdout=subprocess.PIPE, check=True).stdout
@@ -211,12 +232,12 @@ TABLES = {"numbers": numbers, "curves": curves, "ranks": ranks}
 
 def main(arguments):
     if len(arguments) not in (1, 2) or arguments[0] not in ("figure", *TABLES):
-        raise SystemExit(f"usage: suite_figure.py figure|{'|'.join(TABLES)} [FOLDER]")
-    what, folder = arguments[0], arguments[1] if len(arguments) > 1 else f"{ROOT}/results/suite"
+        raise SystemExit(f"usage: suite_figure.py {'|'.join(TABLES)} [FOLDER], or figure [FOLDER|FILE.csv]")
+    what, *path = arguments
     if what == "figure":
-        figure(folder)
+        figure(*path or [HEADS_CURVES])
     else:
-        csv.writer(sys.stdout, lineterminator="\n").writerows(TABLES[what](folder))
+        csv.writer(sys.stdout, lineterminator="\n").writerows(TABLES[what](*path or [f"{ROOT}/results/suite"]))
 
 
 if __name__ == "__main__":

@@ -86,6 +86,10 @@ EOF
     run /usr/bin/python3 tests/bench/suite_figure.py figure "$WORK"
     expect_status 1
     expect "has no result of kernel_ridge, kernel_ridge(near=window), "
+    grep -v wildcat results/published/suite_heads.csv >"$WORK/heads.csv"
+    run /usr/bin/python3 tests/bench/suite_figure.py figure "$WORK/heads.csv"
+    expect_status 1
+    expect "heads.csv has no result of wildcat"
     sed -i 's/"list_sha256": "./"list_sha256": "z/' "$WORK/tova.json"
     run /usr/bin/python3 tests/bench/suite_figure.py numbers "$WORK"
     expect_status 1
