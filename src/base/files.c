@@ -268,6 +268,17 @@ nb_status nb_defer_json(nb_ctx *ctx, json_t *json)
     return nb_defer(ctx, release_json, json);
 }
 
+nb_status nb_read_json(const char *path, json_t **json, nb_ctx *ctx)
+{
+    json_error_t error;
+    FILE *in = fopen(path, "r");
+    NB_REQUIRE(ctx, in, nb_file_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
+    *json = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+    fclose(in);
+    NB_REQUIRE(ctx, *json, NB_EINVAL, "%s:%d: %s", path, error.line, error.text);
+    return nb_defer_json(ctx, *json);
+}
+
 nb_status nb_folder_names(const char *folder, const char *ending, int *count, const char ***names, nb_ctx *ctx)
 {
     struct dirent **entries;

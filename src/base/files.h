@@ -37,6 +37,8 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 /* Hands a JSON value to ctx, as nb_defer does. */
 struct json_t;
 nb_status nb_defer_json(nb_ctx *ctx, struct json_t *json);
+/* Reads a file of JSON, which ctx owns. NB_EINVAL, with the line, if it is none or has a key twice. */
+nb_status nb_read_json(const char *path, struct json_t **json, nb_ctx *ctx);
 
 bool nb_is_file(const char *path);
 /* *names <- what is in a folder, sorted; with an ending, only names that end with it and are not hidden. *count -1:

@@ -10,12 +10,10 @@
 /* Replaces a block of a file. */
 static nb_status put_block(const char *path, const char *key, json_t *block, nb_ctx *ctx)
 {
-    json_error_t error;
+    json_t *all;
     NB_REQUIRE(ctx, block, NB_ENOMEM, "out of memory: a result");
     NB_TRY(ctx, nb_defer_json(ctx, block));
-    json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    NB_REQUIRE(ctx, all, NB_EINVAL, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer_json(ctx, all));
+    NB_TRY(ctx, nb_read_json(path, &all, ctx));
     json_object_set(all, key, block);
     return nb_write_file(path, nb_suite_json_print, all, ctx);
 }

@@ -190,11 +190,9 @@ static const char *text_or(const json_t *value, const char *other)
 
 nb_status nb_suite_check(const nb_suite *s, const char *path, nb_suite_result *r, nb_ctx *ctx)
 {
-    json_error_t error;
-    json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, &error), *item;
+    json_t *all, *item;
     size_t at;
-    NB_REQUIRE(ctx, all, NB_EINVAL, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer_json(ctx, all));
+    NB_TRY(ctx, nb_read_json(path, &all, ctx));
     const char *digest = json_string_value(json_object_get(all, "list_sha256"));
     json_t *tracks = json_object_get(all, "tracks");
     NB_REQUIRE(ctx, digest && strcmp(digest, s->digest) == 0, NB_EINVAL,

@@ -141,15 +141,12 @@ nb_status nb_suite_small_list(const char **path, nb_ctx *ctx)
 
 nb_status nb_suite_read(const char *path, bool heads, nb_suite *s, nb_ctx *ctx)
 {
-    json_error_t error;
-    json_t *tracks, *item;
+    json_t *list, *tracks, *item;
     size_t at, models, inputs;
     long long bytes;
     *s = (nb_suite){.count = 0};
     NB_TRY(ctx, nb_digest_file(path, &s->digest, &bytes, ctx));
-    json_t *list = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    NB_REQUIRE(ctx, list, NB_EINVAL, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer_json(ctx, list));
+    NB_TRY(ctx, nb_read_json(path, &list, ctx));
     NB_TRY(ctx, read_text(path, list, "suite", &s->version, ctx));
     NB_TRY(ctx, read_text(path, list, "form", &s->form, ctx));
     NB_TRY(ctx, read_list(path, list, "tracks", &tracks, ctx));

@@ -38,12 +38,10 @@ static bool is_model(const nb_suite *s, const char *name)
 nb_status nb_suite_told(const nb_suite *s, int model, const nb_suite_method *method,
                         nb_suite_setting settings[NB_SUITE_SHARES], nb_ctx *ctx)
 {
-    json_error_t error;
+    json_t *all, *item;
     const char *path = method->sizes;
-    json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, &error), *item;
     size_t at;
-    NB_REQUIRE(ctx, all, NB_EINVAL, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer_json(ctx, all));
+    NB_TRY(ctx, nb_read_json(path, &all, ctx));
     if (json_is_object(all)) all = json_object_get(all, "settings");
     NB_REQUIRE(ctx, json_is_array(all), NB_EINVAL,
                "%s: expected a list of objects with model, share, attention and multiplications", path);

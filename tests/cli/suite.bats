@@ -195,6 +195,7 @@ EOF
     local words text
     py other_digest $TINY "$WORK/other.json"
     echo '{"suite": "1"}' >"$WORK/none.json"
+    echo '{"a": 1, "a": 2}' >"$WORK/twice.json"
     py tell "$WORK/many.json" 4000000000 minilm
     py tell "$WORK/few.json" 1000 minilm
     py tell "$WORK/unknown.json" 1000 gpt
@@ -216,7 +217,8 @@ leave it out
 --small --declare linear kmeans|--declare linear: expected linear or trained, = and true or false
 --small --declare linea=true kmeans|--declare linea=true: expected linear or trained, = and true or false
 --small --tuned all kmeans|--tuned all is unknown; allowed: none, development, test
---small --check $WORK/no.json|$WORK/no.json
+--small --check $WORK/no.json|error: $WORK/no.json: cannot be opened: No such file or directory
+--small --check $WORK/twice.json|$WORK/twice.json:1: duplicate object key
 --small command(run="true")|so its multiplications are not counted and it has no number
 --list $WORK/none.json kmeans|$WORK/none.json: expected 'form', a text, in each object
 --list $TINY --sizes $WORK/none.json kmeans|expected a list of objects with model, share, attention and multiplications
