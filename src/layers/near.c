@@ -255,8 +255,8 @@ void nb_near_answer(const nb_neighbourhood *g, const nb_far *f, const nb_layer_h
     int queries[NB_NEAR_QUERIES] = {0}, count = nb_near_queries(g, block, queries), keys = begin_list(g, f, block, r),
         width = widest_block(g), d = r->softmax.d, dv = r->softmax.dv;
     nb_mask mask = {.bias = r->bias, .bias_stride = width};
-    bool row = in_a_row(count, queries);
-    nb_scalar *out = row ? head->out + (size_t)queries[0] * (size_t)dv : r->out;
+    bool in_place = in_a_row(count, queries);
+    nb_scalar *out = in_place ? head->out + (size_t)queries[0] * (size_t)dv : r->out;
     /* Logits get b_c + ln(keys of c that are not near), for each query without its cluster's strongest */
     set_bias(f, width, keys, r);
     if (f->top > 0) leave_strongest(f, width, count, queries, r);
@@ -271,7 +271,7 @@ void nb_near_answer(const nb_neighbourhood *g, const nb_far *f, const nb_layer_h
     else
         nb_softmax_end(&r->softmax, NULL);
     for (int i = 0; i < count; i++) {
-        if (!row)
+        if (!in_place)
             memcpy(head->out + (size_t)queries[i] * (size_t)dv, out + (size_t)i * (size_t)dv, (size_t)dv * sizeof *out);
         if (f->top > 0) largest[queries[i]] = r->softmax.largest[i], sum[queries[i]] = r->softmax.sum[i];
     }

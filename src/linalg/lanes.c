@@ -11,7 +11,12 @@
 enum { SIDE = 8 };
 typedef float row __attribute__((vector_size(SIDE * 4), aligned(4), may_alias));
 
+#if defined __clang__ || __GNUC__ >= 12
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else /* an older gcc's */
+typedef int places __attribute__((vector_size(SIDE * 4)));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (places){__VA_ARGS__})
+#endif
 
 /* Rows become columns. */
 INLINE void transpose(row x[SIDE])
