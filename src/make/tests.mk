@@ -9,9 +9,9 @@ UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B
         $(FUZZ) $(ORACLE)
 
 # The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double.
-DOUBLE := $(filter src/linalg/scalar.c src/data/tensor.c src/layers/%.c src/attentions/%.c src/suite/settle.c \
-                   src/conformance/conformance_attentions.c src/api/attention.c src/commands/attend.c \
-                   src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))
+DOUBLE := $(filter src/linalg/scalar.c src/linalg/kmeans.c src/data/tensor.c src/layers/%.c src/attentions/%.c \
+                   src/suite/settle.c src/conformance/conformance_attentions.c src/api/attention.c \
+                   src/commands/attend.c src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))
 $B/double/%.o: %.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) -DNB_DOUBLE_SCALAR $(CFLAGS) -MMD -MP -c $< -o $@
