@@ -57,7 +57,7 @@ static void test_values(void **state)
     assert_string_equal(nb_grid_at(&answer, 0, 0)->text, "s");
     assert_ok(ctx, nb_sql_ask(&relation, "columns.component_values", NULL, &answer, ctx));
     assert_int_equal(answer.count, 0);
-    sqlite3_close(store.db);
+    sqlite3_close_v2(store.db);
 }
 
 static void test_mistakes(void **state)
