@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* What a statement needs of a study: a measure that methods are compared by, its noise, and what a trivial method has
- * of it; what methods differ in; a column of memory. */
+/* A statement can ask a study for a measure that methods are compared by, its noise, and what a trivial method has of
+ * it; for what methods differ in; and for a column of memory. */
 enum { METRIC = 1, NOISE = 2, TRIVIAL = 4, BY = 8, MEMORY = 16 };
 
 static const struct {

@@ -442,8 +442,8 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Of the last step, with the groups that near keys need. Of the kinds that near=auto chooses from it is the least: the
- * pass alone knows which one a head has. */
+/* Returns the multiplications of the last step, with those of the groups that near keys need. Under near=auto they are
+ * those of the cheapest kind, since only the pass knows which one a head has. */
 static double answer_work(const nb_kernel_ridge_plan *p)
 {
     const nb_layer_shape *s = p->shape;

@@ -301,7 +301,7 @@ static json_t *rules_json(const nb_plan *plan)
     return all;
 }
 
-/* What a shard does not tell: its methods, sources and data are parts. */
+/* A shard does not tell its methods, sources and data, which are parts of the whole. */
 static nb_status fill_parts(nb_grid *g, const nb_experiment *e, nb_ctx *ctx)
 {
     replicates sources;

@@ -11,7 +11,7 @@
 
 enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 32 };
 
-/* What a statement is given; rows/statement.h makes them. A list ends with word == NULL. */
+/* A word of a statement and what stands for it; rows/statement.h makes them. A list ends with word == NULL. */
 typedef enum {
     NB_SQL_IS_VALUE,
     NB_SQL_IS_NAME,
@@ -89,7 +89,7 @@ typedef struct {
     const char *text;
 } nb_sql_file;
 extern const nb_sql_file nb_sql_files[]; /* ends with study == NULL */
-/* Of rows/, answers/ and show/: FILE or FILE.NAME (rows/statement.h); NULL: there is none. */
+/* Returns the SQL of FILE or FILE.NAME in rows/, answers/ or show/ (rows/statement.h), or NULL if there is none. */
 const char *nb_sql_text(const char *name);
 
 #endif

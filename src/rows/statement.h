@@ -16,39 +16,22 @@
 
 #define NB_SQL_NO_NAME ""
 
+#define NB_GIVE(word, kind, t, list) \
+    { \
+        word, kind, {.type = NB_CELL_TEXT, .text = t}, list \
+    }
 #define NB_GIVE_INT(word, x) \
     { \
         word, NB_SQL_IS_VALUE, {.type = NB_CELL_INT, .integer = x}, NULL \
     }
-#define NB_GIVE_VALUE(word, t) \
-    { \
-        word, NB_SQL_IS_VALUE, {.type = NB_CELL_TEXT, .text = t}, NULL \
-    }
-#define NB_GIVE_NAME(word, t) \
-    { \
-        word, NB_SQL_IS_NAME, {.text = t}, NULL \
-    }
-#define NB_GIVE_NAMES(word, list) \
-    { \
-        word, NB_SQL_IS_NAMES, {.text = ""}, list \
-    }
-#define NB_GIVE_TEXT(word, t) \
-    { \
-        word, NB_SQL_IS_TEXT, {.text = t}, NULL \
-    }
-#define NB_GIVE_TEXTS(word, list) \
-    { \
-        word, NB_SQL_IS_TEXTS, {.text = ""}, list \
-    }
-#define NB_GIVE_PIECE(word, t) \
-    { \
-        word, NB_SQL_IS_PIECE, {.text = t}, NULL \
-    }
-#define NB_GIVE_END \
-    { \
-        NULL, NB_SQL_IS_VALUE, {.text = NULL}, NULL \
-    }
-/* What a call is given: NB_GIVEN(NB_GIVE_NAME("by", by), NB_GIVE_INT("first", 1)) */
+#define NB_GIVE_VALUE(word, t) NB_GIVE(word, NB_SQL_IS_VALUE, t, NULL)
+#define NB_GIVE_NAME(word, t) NB_GIVE(word, NB_SQL_IS_NAME, t, NULL)
+#define NB_GIVE_NAMES(word, list) NB_GIVE(word, NB_SQL_IS_NAMES, "", list)
+#define NB_GIVE_TEXT(word, t) NB_GIVE(word, NB_SQL_IS_TEXT, t, NULL)
+#define NB_GIVE_TEXTS(word, list) NB_GIVE(word, NB_SQL_IS_TEXTS, "", list)
+#define NB_GIVE_PIECE(word, t) NB_GIVE(word, NB_SQL_IS_PIECE, t, NULL)
+#define NB_GIVE_END NB_GIVE(NULL, NB_SQL_IS_VALUE, NULL, NULL)
+/* The last argument of a call: NB_GIVEN(NB_GIVE_NAME("by", by), NB_GIVE_INT("first", 1)) ends the list itself. */
 #define NB_GIVEN(...) ((const nb_sql_given[]){__VA_ARGS__, NB_GIVE_END})
 
 /* *sql <- a statement, or a piece, with its words. `given` NULL: it has none. */
