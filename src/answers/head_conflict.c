@@ -2,7 +2,7 @@
 /* head_conflict.c - a contrast on each head of a model, see contrast.h */
 #include "answers/contrast.h"
 
-#include "rows/functions.h"
+#include "base/numerals.h"
 #include "rows/made_tables.h"
 #include "rows/statement.h"
 #include "statistics/estimate.h"
@@ -69,10 +69,9 @@ static nb_status describe(const nb_head_places *p, bool difference, const nb_est
                           const char **text, nb_ctx *ctx)
 {
     double numbers[] = {e->mean, e->low, e->high};
-    char ends[2][NB_BOUND_ROOM];
     for (int i = 0; i < 3 && !difference; i++) numbers[i] = exp(numbers[i]);
-    for (int i = 0; i < 2; i++) nb_print_bound(ends[i], "%.3g", numbers[i + 1]);
-    NB_NEED(*text, nb_format(ctx, "%.3g [%s, %s] on %s%s%shead %d", numbers[0], ends[0], ends[1],
+    NB_NEED(*text, nb_format(ctx, "%.3g [%s, %s] on %s%s%shead %d", numbers[0],
+                             nb_ratio_bound("%.3g", numbers[1]).text, nb_ratio_bound("%.3g", numbers[2]).text,
                              name_layer ? "layer " : "", name_layer && layer_of(p, place) ? layer_of(p, place) : "",
                              name_layer ? ", " : "", (int)nb_grid_at(&p->items, place, 0)->integer));
     return NB_OK;

@@ -11,6 +11,7 @@
 #include "statistics/ranks.h"
 #include "statistics/verdict.h"
 #include "base/fields.h"
+#include "base/numerals.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -649,95 +650,48 @@ static bool is_asked_format(sqlite3_context *c, const char *called, const char *
     return false;
 }
 
-/* Prints a number as tables print an error. */
-static void print_short(char text[32], double x)
-{
-    snprintf(text, 32, x >= 1000 ? "%.1e" : "%.3g", x);
-}
-
+/* Takes a format and a number. */
 CALLED(shown)
 {
-    enum { ROOM = 400 };
     const char *format = (const char *)sqlite3_value_text(arguments[0]);
     double x = number(arguments[1]);
-    char text[ROOM];
-    if (isnan(x)) return;
-    if (!is_asked_format(c, "shown", format)) return;
-    if (isfinite(x) && strtod((strfromd(text, sizeof text, strchr(format, '%'), x), text), NULL) == 0) x = 0;
-    strfromd(text, sizeof text, strchr(format, '%'), x);
-    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+    if (isnan(x) || !is_asked_format(c, "shown", format)) return;
+    sqlite3_result_text(c, nb_shown(strchr(format, '%'), x).text, -1, SQLITE_TRANSIENT);
 }
 
-/* Whether the text lies where x does, below, at or above each of the edges; NaN is none. */
-static bool tells(const char *text, double x, int count, const double *edges)
-{
-    double shown = strtod(text, NULL);
-    for (int i = 0; i < count; i++)
-        if ((x < edges[i]) != (shown < edges[i]) || (x > edges[i]) != (shown > edges[i])) return false;
-    return true;
-}
-
-static void print_end(char text[NB_BOUND_ROOM], const char *format, double x, int count, const double *edges)
-{
-    enum { DECIMALS = 17 };
-    strfromd(text, NB_BOUND_ROOM, format, x);
-    for (int d = 4; !tells(text, x, count, edges) && d <= DECIMALS; d++) snprintf(text, NB_BOUND_ROOM, "%.*f", d, x);
-}
-
-void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x)
-{
-    print_end(text, format, x, 1, &(double){1});
-}
-
+/* Takes a format, a number, and two edges or none: 1. */
 CALLED(bound)
 {
     const char *format = (const char *)sqlite3_value_text(arguments[0]);
     double x = number(arguments[1]), edges[] = {1, NAN};
-    char text[NB_BOUND_ROOM];
-    if (isnan(x)) return;
-    if (!is_asked_format(c, "bound", format)) return;
+    if (isnan(x) || !is_asked_format(c, "bound", format)) return;
     for (int i = 2; i < count; i++) edges[i - 2] = number(arguments[i]);
-    print_end(text, strchr(format, '%'), x, 2, edges);
-    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+    sqlite3_result_text(c, nb_bound(strchr(format, '%'), x, edges[0], edges[1]).text, -1, SQLITE_TRANSIENT);
 }
 
-/* Returns the number in three digits, whatever it is. */
 CALLED(numeral)
 {
-    double x = number(arguments[0]);
-    char text[32];
-    strfromd(text, sizeof text, "%.3g", x == 0 ? 0 : x);
-    sqlite3_result_text(c,
-                        isnan(x)         ? "-"
-                        : x == INFINITY  ? "infinite"
-                        : x == -INFINITY ? "-infinite"
-                                         : text,
-                        -1, SQLITE_TRANSIENT);
+    sqlite3_result_text(c, nb_numeral(number(arguments[0])).text, -1, SQLITE_TRANSIENT);
 }
 
 CALLED(brief)
 {
-    char text[32];
     double x = number(arguments[0]);
-    if (isnan(x)) return;
-    print_short(text, x);
-    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+    if (!isnan(x)) sqlite3_result_text(c, nb_brief(x).text, -1, SQLITE_TRANSIENT);
 }
 
 /* text, mark, and the ends of an interval, which may be NULL */
 CALLED(marked)
 {
-    enum { ROOM = 32 };
     const char *text = (const char *)sqlite3_value_text(arguments[0]);
     const char *mark = (const char *)sqlite3_value_text(arguments[1]);
-    char interval[2 * ROOM + 8] = "", ends[2][ROOM];
     if (!text) return;
     if (!mark) mark = "";
-    if (count == 4 && !isnan(number(arguments[2]))) {
-        for (int i = 0; i < 2; i++) print_short(ends[i], number(arguments[2 + i]));
-        snprintf(interval, sizeof interval, "%s[%s, %s]", *mark ? " " : "  ", ends[0], ends[1]);
-    }
-    give_text(c, sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval));
+    if (count < 4 || isnan(number(arguments[2])))
+        give_text(c, sqlite3_mprintf("%s%c%s", text, NB_MARK_BEHIND, mark));
+    else
+        give_text(c, sqlite3_mprintf("%s%c%s%s[%s, %s]", text, NB_MARK_BEHIND, mark, *mark ? " " : "  ",
+                                     nb_brief(number(arguments[2])).text, nb_brief(number(arguments[3])).text));
 }
 
 /* name, value or NULL; see fields.h */

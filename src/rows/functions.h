@@ -52,10 +52,4 @@
 
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx);
 
-enum { NB_BOUND_ROOM = 400 };
-
-/* Prints the end of an interval of ratios as C does, or with as many decimals as tell it from 1: it decides. `format`:
- * one number's, such as "%.3g". */
-void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x);
-
 #endif

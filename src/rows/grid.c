@@ -24,6 +24,27 @@ nb_status nb_grid_make(nb_grid *g, const char *const *names, nb_ctx *ctx)
     return NB_OK;
 }
 
+nb_cell nb_text_cell(const char *text)
+{
+    return (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text, .real = NAN};
+}
+
+nb_cell nb_int_cell(long long value)
+{
+    return (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value};
+}
+
+nb_cell nb_real_cell(double value)
+{
+    if (!isfinite(value)) return nb_text_cell(NULL);
+    return (nb_cell){.type = NB_CELL_REAL, .real = value == 0 ? 0 : value}; /* without the sign of a zero */
+}
+
+nb_cell nb_whole_cell(double value)
+{
+    return isfinite(value) ? nb_int_cell((long long)value) : nb_real_cell(NAN);
+}
+
 nb_status nb_grid_add(nb_grid *g, nb_cell cell)
 {
     NB_GROW(g->ctx, g->cells, g->filled, g->room);
@@ -34,7 +55,7 @@ nb_status nb_grid_add(nb_grid *g, nb_cell cell)
 
 nb_status nb_grid_text(nb_grid *g, const char *text)
 {
-    return nb_grid_add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text, .real = NAN});
+    return nb_grid_add(g, nb_text_cell(text));
 }
 
 nb_status nb_grid_json(nb_grid *g, const char *text)
@@ -44,7 +65,7 @@ nb_status nb_grid_json(nb_grid *g, const char *text)
 
 nb_status nb_grid_int(nb_grid *g, long long value)
 {
-    return nb_grid_add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});
+    return nb_grid_add(g, nb_int_cell(value));
 }
 
 nb_status nb_grid_real(nb_grid *g, double value)
@@ -55,6 +76,30 @@ nb_status nb_grid_real(nb_grid *g, double value)
 nb_status nb_grid_whole(nb_grid *g, double value)
 {
     return isfinite(value) ? nb_grid_int(g, (long long)value) : nb_grid_real(g, NAN);
+}
+
+void nb_grid_begin(nb_grid *g, nb_ctx *ctx)
+{
+    *g = (nb_grid){.ctx = ctx};
+}
+
+void nb_grid_row(nb_grid *g)
+{
+    g->count++;
+}
+
+nb_status nb_grid_put(nb_grid *g, const nb_named_cell *cells)
+{
+    const char **names = (const char **)g->names;
+    for (; cells->column; cells++) {
+        NB_GROW(g->ctx, g->cells, g->filled, g->room);
+        g->cells[g->filled++] = cells->cell;
+        if (g->count > 1) continue;
+        NB_GROW(g->ctx, names, g->columns, g->named);
+        names[g->columns++] = cells->column;
+        g->names = names;
+    }
+    return NB_OK;
 }
 
 const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx)

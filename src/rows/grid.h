@@ -32,6 +32,7 @@ typedef struct nb_grid {
     /* Private. */
     nb_ctx *ctx;
     int filled, room; /* cells */
+    int named;        /* room for names, of a grid that is put together row by row */
 } nb_grid;
 
 const nb_cell *nb_grid_at(const nb_grid *grid, int row, int column);
@@ -47,6 +48,22 @@ nb_status nb_grid_json(nb_grid *grid, const char *text);
 nb_status nb_grid_int(nb_grid *grid, long long value);
 nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
+
+/* Cells; what is not finite is none. */
+nb_cell nb_text_cell(const char *text);
+nb_cell nb_int_cell(long long value);
+nb_cell nb_real_cell(double value);
+nb_cell nb_whole_cell(double value); /* of a whole number */
+
+/* A grid whose first row says which columns it has: each row begins with nb_grid_row, and is given the same columns. */
+typedef struct {
+    const char *column; /* kept, not copied; NULL ends a list */
+    nb_cell cell;
+} nb_named_cell;
+#define NB_CELLS(...) ((const nb_named_cell[]){__VA_ARGS__, {NULL, {.type = NB_CELL_NONE}}})
+void nb_grid_begin(nb_grid *grid, nb_ctx *ctx);
+void nb_grid_row(nb_grid *grid);
+nb_status nb_grid_put(nb_grid *grid, const nb_named_cell *cells);
 
 /* A text, or a whole number as one; "" of all else. NULL: out of memory. */
 const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx);

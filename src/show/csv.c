@@ -142,6 +142,14 @@ static json_t *json_cell(const nb_cell *cell, nb_ctx *ctx)
     }
 }
 
+int nb_json_put(json_t *object, const nb_named_cell *cells, nb_ctx *ctx)
+{
+    int failed = 0;
+    for (; cells->column && !failed; cells++)
+        failed = json_object_set_new(object, cells->column, json_cell(&cells->cell, ctx));
+    return failed;
+}
+
 static nb_status print_cells(FILE *out, int count, const char *const *names, const nb_cell *cells, nb_ctx *ctx)
 {
     json_t *object = json_object();

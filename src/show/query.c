@@ -2,13 +2,8 @@
 /* query.c - see query.h */
 #include "show/query.h"
 
-#include "base/builder.h"
-#include "rows/functions.h"
-#include "show/grid_page.h"
 #include "rows/views.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx *ctx)
@@ -33,108 +28,12 @@ nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx
     return NB_OK;
 }
 
-const char *nb_comment_text(const nb_comment *comments, const char *name)
-{
-    while (comments->name && strcmp(comments->name, name) != 0) comments++;
-    return comments->name ? comments->text : "";
-}
-
 static bool among(const char *names, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = names; at && (at = strstr(at, name)); at += length)
         if ((at == names || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
     return false;
-}
-
-static bool is_shown(const nb_grid *a, int column)
-{
-    return a->names[column][0] != '_';
-}
-
-static bool is_band(const nb_grid *a, int column)
-{
-    return strncmp(a->names[column], "_band", 5) == 0;
-}
-
-static bool same_cell(const nb_cell *a, const nb_cell *b)
-{
-    return a->type == b->type && a->integer == b->integer && (a->real == b->real || isnan(a->real)) &&
-           strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
-}
-
-/* Returns whether a row goes on with the one before: those of its cells are the same that are shown, and the band. */
-static bool goes_on(const nb_grid *a, int row)
-{
-    bool same = true;
-    for (int c = 0; c < a->columns; c++)
-        if (is_shown(a, c) || is_band(a, c)) same = same && same_cell(nb_grid_at(a, row, c), nb_grid_at(a, row - 1, c));
-    return same;
-}
-
-/* Returns the number that a field is; NaN: it is none. */
-static double number_of(const char *text)
-{
-    char *end;
-    double x = strtod(text, &end);
-    return end > text && !*end ? x : NAN;
-}
-
-/* Numbers ascending, then texts in the order in which they come. */
-static void add_head(const char **heads, int *count, const char *head)
-{
-    int at = *count;
-    double x = number_of(head);
-    for (int h = 0; h < *count; h++)
-        if (strcmp(heads[h], head) == 0) return;
-    for (; at > 0 && x < INFINITY && !(number_of(heads[at - 1]) < x); at--) heads[at] = heads[at - 1];
-    heads[at] = head;
-    ++*count;
-}
-
-/* The rows first ... end - 1 with a column more for each value of _across, and rows that differ in nothing else in one:
- * a value's cell is that of _cell. */
-static nb_status spread(const nb_grid *a, int first, int end, nb_grid *out, nb_ctx *ctx)
-{
-    int across = nb_grid_column(a, "_across"), cell = nb_grid_column(a, "_cell"), heads = 0;
-    const char **of_row, **names;
-    NB_NEED(of_row, nb_alloc(ctx, (size_t)(end - first) + 1, sizeof *of_row));
-    NB_NEED(names, nb_alloc(ctx, (size_t)(a->columns + end - first) + 1, sizeof *names));
-    memcpy(names, a->names, (size_t)a->columns * sizeof *names);
-    for (int i = first; i < end; i++) {
-        if (nb_grid_at(a, i, across)->type == NB_CELL_NONE) continue;
-        NB_NEED(of_row[i - first], nb_cell_text(nb_grid_at(a, i, across), ctx));
-        add_head(names + a->columns, &heads, of_row[i - first]);
-    }
-    *out = (nb_grid){.columns = a->columns + heads, .names = names, .ctx = ctx};
-    NB_NEED(out->cells, nb_alloc(ctx, (size_t)(end - first) * (size_t)out->columns + 1, sizeof *out->cells));
-    for (int i = first; i < end; i++) {
-        bool begins = i == first || !goes_on(a, i);
-        nb_cell *row = &out->cells[(size_t)(out->count - !begins) * (size_t)out->columns];
-        for (int c = 0; begins && c < out->columns; c++)
-            row[c] = c < a->columns ? *nb_grid_at(a, i, c) : (nb_cell){.type = NB_CELL_TEXT, .text = ""};
-        for (int c = a->columns; c < out->columns && of_row[i - first]; c++)
-            if (strcmp(out->names[c], of_row[i - first]) == 0) row[c] = *nb_grid_at(a, i, cell);
-        out->count += begins;
-    }
-    return NB_OK;
-}
-
-/* Puts columns in the place of _across and _cell, for programs. */
-static nb_status spread_all(nb_grid *a, nb_ctx *ctx)
-{
-    nb_grid wide;
-    const char **names;
-    int columns = 0;
-    if (nb_grid_column(a, "_across") < 0) return NB_OK;
-    NB_TRY(ctx, spread(a, 0, a->count, &wide, ctx));
-    NB_NEED(names, nb_alloc(ctx, (size_t)wide.columns + 1, sizeof *names));
-    for (int c = 0; c < wide.columns; c++)
-        if (is_shown(&wide, c)) names[columns++] = wide.names[c];
-    NB_TRY(ctx, nb_grid_make(a, names, ctx));
-    for (int i = 0; i < wide.count * wide.columns; i++)
-        if (is_shown(&wide, i % wide.columns)) NB_TRY(ctx, nb_grid_add(a, wide.cells[i]));
-    return NB_OK;
 }
 
 nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx)
@@ -144,7 +43,7 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx
     NB_TRY(ctx, nb_query_comments(sql, &comments, ctx));
     const char *flags = nb_comment_text(comments, "flags");
     NB_TRY(ctx, nb_relation_ask(r, sql, a, ctx));
-    NB_TRY(ctx, spread_all(a, ctx));
+    NB_TRY(ctx, nb_answer_widen(a, ctx));
     for (int i = 0; i < a->count * a->columns; i++)
         if (a->cells[i].type == NB_CELL_INT && among(flags, a->names[i % a->columns])) a->cells[i].type = NB_CELL_FLAG;
     return NB_OK;
@@ -162,243 +61,11 @@ nb_status nb_query_has_rows(nb_relation *r, const char *sql, bool *any, nb_ctx *
     return NB_OK;
 }
 
-/* An answer as people see it. */
-
-typedef struct {
-    nb_page *page;
-    const nb_comment *comments;
-    const nb_grid *answer;
-    int part, about, note, band, across; /* columns; -1: there is none */
-    const char *band_name;
-    int labels;
-    bool marks[256]; /* by character: whether it occurs behind a number, or alone */
-    nb_ctx *ctx;
-} view;
-
-static const char *text_of(const view *v, int row, int column)
-{
-    return column < 0 ? "" : nb_cell_text(nb_grid_at(v->answer, row, column), v->ctx);
-}
-
-static bool same(const view *v, int a, int b, int column)
-{
-    return column < 0 || strcmp(text_of(v, a, column), text_of(v, b, column)) == 0;
-}
-
-nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const char **out, nb_ctx *ctx)
-{
-    nb_string filled = NB_NO_TEXT;
-    for (const char *open, *close; (open = strchr(text, '{')) && (close = strchr(open, '}')); text = close + 1) {
-        const char *name, *value = "";
-        NB_NEED(name, nb_format(ctx, "%.*s", (int)(close - open - 1), open + 1));
-        int column = nb_grid_column(a, name);
-        NB_REQUIRE(ctx, column >= 0, NB_EBUG, "the query has no column '%s' for its texts", name);
-        if (row < a->count) NB_NEED(value, nb_cell_text(nb_grid_at(a, row, column), ctx));
-        NB_TRY(ctx, nb_append(&filled, ctx, "%.*s%s", (int)(open - text), text, value));
-    }
-    NB_TRY(ctx, nb_append(&filled, ctx, "%s", text));
-    *out = filled.text;
-    return NB_OK;
-}
-
-/* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
-static bool is_number(const view *v, int column)
-{
-    bool texts = true, any = false;
-    for (int i = 0; i < v->answer->count; i++) {
-        const nb_cell *cell = nb_grid_at(v->answer, i, column);
-        char *end;
-        if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL) return true;
-        if (cell->type != NB_CELL_TEXT) continue;
-        if (strchr(cell->text, NB_MARK_BEHIND)) return true;
-        strtod(cell->text, &end);
-        bool dash = strcmp(cell->text, "-") == 0;
-        any = any || dash || (end > cell->text && !*end);
-        texts = texts && (dash || !*end);
-    }
-    return texts && any;
-}
-
-/* A column of nothing but NULL stands for numbers too. */
-static bool is_empty(const view *v, int column)
-{
-    for (int i = 0; i < v->answer->count; i++)
-        if (nb_grid_at(v->answer, i, column)->type != NB_CELL_NONE) return false;
-    return true;
-}
-
-/* Returns the format of a column's numbers: "-- format: NAME: %.4g", else three digits. */
-static const char *format_of(const view *v, const char *name)
-{
-    const char *format = "%.3g";
-    size_t length = strlen(name);
-    for (const nb_comment *c = v->comments; c->name; c++)
-        if (strcmp(c->name, "format") == 0 && strncmp(c->text, name, length) == 0 && c->text[length] == ':')
-            format = c->text + length + 2;
-    return format;
-}
-
-static void put_cell(view *v, const nb_cell *cell, bool number, const char *format)
-{
-    const char *text = cell->type == NB_CELL_NONE && number ? "-"
-                       : cell->text                         ? cell->text
-                                                            : "",
-               *mark = strchr(text, NB_MARK_BEHIND);
-    if (cell->type == NB_CELL_REAL || cell->type == NB_CELL_INT) {
-        nb_cell_show(cell, format, v->page);
-    } else {
-        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text), text);
-        if (mark) nb_page_mark(v->page, mark + 1);
-    }
-}
-
-/* Notes the marks of a row, which stand in front of a number, behind it, or alone. */
-static void see_marks(view *v, int row)
-{
-    for (int c = 0; c < v->answer->columns; c++) {
-        const char *text = text_of(v, row, c), *end = strchrnul(text, NB_MARK_BEHIND);
-        if (nb_grid_at(v->answer, row, c)->type != NB_CELL_TEXT) continue;
-        if (*text == '(' || *text == '~' || (*text == '-' && end == text + 1)) v->marks[(unsigned char)*text] = true;
-        for (; *end; end++)
-            if (*end != '-') v->marks[(unsigned char)*end] = true; /* that of a number */
-    }
-}
-
-/* The rows first ... end - 1; columns from `heads` on are of numbers. */
-static nb_status show_table(view *v, int first, int end, int heads)
-{
-    const nb_grid *a = v->answer;
-    const char **formats;
-    int shown = 0;
-    bool *numbers;
-    NB_NEED(numbers, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *numbers));
-    NB_NEED(formats, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *formats));
-    nb_page_table(v->page);
-    if (*nb_comment_text(v->comments, "headless")) nb_page_headless(v->page);
-    for (int c = 0; c < a->columns; c++) {
-        if (!is_shown(a, c)) continue;
-        bool label = shown++ < v->labels;
-        formats[c] = format_of(v, c >= heads ? "_cell" : a->names[c]);
-        numbers[c] = strcmp(formats[c], "%s") != 0 && (c >= heads || is_number(v, c) || (!label && is_empty(v, c)));
-        int kind = numbers[c] ? NB_PAGE_NUMBER : !label && nb_grid_has_prose(a, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
-        nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
-    }
-    for (int i = first; i < end; i++) {
-        if (v->band >= 0 && (i == first || !same(v, i, i - 1, v->band))) {
-            const char *band = text_of(v, i, v->band);
-            nb_page_band(v->page, *band ? v->band_name : NULL, *band ? band : NULL);
-        }
-        nb_page_row(v->page);
-        for (int c = 0; c < a->columns; c++)
-            if (is_shown(a, c)) put_cell(v, nb_grid_at(a, i, c), numbers[c], formats[c]);
-    }
-    return NB_OK;
-}
-
-static nb_status show_across(view *v, int first, int end)
-{
-    nb_grid wide;
-    view part = *v;
-    int shown = 0;
-    part.answer = &wide;
-    NB_TRY(v->ctx, spread(v->answer, first, end, &wide, v->ctx));
-    for (int c = 0; c < wide.columns; c++) shown += is_shown(&wide, c);
-    if (shown == v->labels) return NB_OK;
-    return show_table(&part, 0, wide.count, v->answer->columns);
-}
-
-static void find_labels(view *v)
-{
-    const char *text = nb_comment_text(v->comments, "labels");
-    if (*text) v->labels = *text - '0';
-    for (int c = 0; !*text && c < v->answer->columns; c++) {
-        if (v->across < 0 && is_shown(v->answer, c) && is_number(v, c)) break;
-        v->labels += is_shown(v->answer, c);
-    }
-}
-
-/* A note each. */
-static void add_lines(nb_page *page, const char *text)
-{
-    for (; *text; text += strspn(text, "\n")) {
-        int length = (int)strcspn(text, "\n");
-        nb_page_note(page, NULL, "%.*s", length, text);
-        text += length;
-    }
-}
-
-/* Returns whether a kind of sentence is a paragraph, and finds what for. */
-static bool is_paragraph(const char *kind, nb_page_use *use)
-{
-    static const char *const kinds[] = {[NB_PAGE_ASIDE] = "paragraph",
-                                        [NB_PAGE_ABOVE] = "above",
-                                        [NB_PAGE_HOLDS] = "holds",
-                                        [NB_PAGE_REMARK] = "remark"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        *use = (nb_page_use)i;
-        if (strcmp(kind, kinds[i]) == 0) return true;
-    }
-    return false;
-}
-
-static nb_status show_parts(view *v)
-{
-    const nb_grid *a = v->answer;
-    for (int i = 0, next; i < a->count; i = next) {
-        for (next = i; next < a->count && same(v, i, next, v->part) && same(v, i, next, v->about); next++)
-            see_marks(v, next);
-        if (*text_of(v, i, v->part) && (i == 0 || !same(v, i, i - 1, v->part)))
-            nb_page_heading(v->page, 3, "%s", text_of(v, i, v->part));
-        if (*text_of(v, i, v->about)) nb_page_prose(v->page, NB_PAGE_ABOVE, "%s", text_of(v, i, v->about));
-        NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_table(v, i, next, a->columns));
-        add_lines(v->page, text_of(v, i, v->note));
-    }
-    return NB_OK;
-}
-
-/* Adds the comments that are paragraphs: those above the tables, or those below them, in their order. */
-static nb_status add_paragraphs(const view *v, bool above)
-{
-    nb_page_use use;
-    for (const nb_comment *c = v->comments; c->name; c++) {
-        const char *text = "";
-        if (is_paragraph(c->name, &use) && above == (use == NB_PAGE_ABOVE))
-            NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
-        if (*text) nb_page_prose(v->page, use, "%s", text);
-    }
-    return NB_OK;
-}
-
-/* Returns whether all characters of the mark but blanks occur. */
-static bool occurs(const view *v, const char *mark, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (mark[i] != ' ' && !v->marks[(unsigned char)mark[i]]) return false;
-    return true;
-}
-
-/* Adds what words of the table mean, and the marks that occur in it. */
-static nb_status add_notes(const view *v)
-{
-    const char *text, *mark;
-    for (const nb_comment *c = v->comments; c->name; c++) {
-        bool word = strcmp(c->name, "word") == 0;
-        if (!word && strcmp(c->name, "note") != 0) continue;
-        NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
-        size_t length = strcspn(text, ":");
-        if (!word && !occurs(v, text, length)) continue;
-        NB_NEED(mark, nb_format(v->ctx, "%.*s%s", (int)length, text, word ? ":" : ""));
-        text += length + (text[length] == ':');
-        nb_page_note(v->page, mark, "%s", text + strspn(text, " "));
-    }
-    return NB_OK;
-}
-
 static bool is_sentence(const nb_grid *a)
 {
     const char *name = a->columns > 0 ? a->names[0] : "";
     nb_page_use use;
-    return is_paragraph(name, &use) || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
+    return nb_is_paragraph(name, &use) || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
            strcmp(name, "verbatim") == 0 || strncmp(name, "heading ", 8) == 0 || strcmp(name, "kind") == 0;
 }
 
@@ -411,7 +78,7 @@ static nb_status add_sentences(nb_page *page, const nb_grid *a)
         nb_page_use use;
         if (!text)
             continue;
-        else if (is_paragraph(kind, &use))
+        else if (nb_is_paragraph(kind, &use))
             nb_page_prose(page, use, "%s", text);
         else if (strcmp(kind, "item") == 0)
             nb_page_item(page, "%s", text);
@@ -430,24 +97,10 @@ static nb_status add_sentences(nb_page *page, const nb_grid *a)
 /* Shows an answer with the comments before `sql`. */
 static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, nb_ctx *ctx)
 {
-    const char *heading;
-    view v = {.page = page, .answer = a, .ctx = ctx};
+    const nb_comment *comments;
     if (a->count == 0) return NB_OK;
-    NB_TRY(ctx, nb_query_comments(sql, &v.comments, ctx));
-    v.part = nb_grid_column(a, "_part");
-    v.about = nb_grid_column(a, "_about");
-    v.note = nb_grid_column(a, "_note");
-    v.across = nb_grid_column(a, "_across");
-    while (v.band < a->columns && !is_band(a, v.band)) v.band++;
-    if (v.band == a->columns) v.band = -1;
-    if (v.band >= 0) v.band_name = a->names[v.band] + strlen("_band ");
-    find_labels(&v);
-    NB_TRY(ctx, nb_grid_fill_in(a, 0, nb_comment_text(v.comments, "heading"), &heading, ctx));
-    if (*heading) nb_page_heading(page, 2, "%s", heading);
-    NB_TRY(ctx, add_paragraphs(&v, true));
-    NB_TRY(ctx, show_parts(&v));
-    NB_TRY(ctx, add_paragraphs(&v, false));
-    return add_notes(&v);
+    NB_TRY(ctx, nb_query_comments(sql, &comments, ctx));
+    return nb_answer_show(page, comments, a, ctx);
 }
 
 nb_status nb_query_show(nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)

@@ -36,19 +36,11 @@
 #ifndef NB_QUERY_H
 #define NB_QUERY_H
 
-#include "show/page.h"
 #include "rows/relation.h"
-
-typedef struct {
-    const char *name, *text;
-} nb_comment;
+#include "show/answer.h"
 
 /* The comments that a text of SQL begins with; the list ends with name == NULL. */
 nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx *ctx);
-/* Returns the first of this name; "": there is none. */
-const char *nb_comment_text(const nb_comment *comments, const char *name);
-/* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
-nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
 
 /* Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* answer.h - a grid as tables of a page, with what they share, headings and notes. What some columns stand for, and what
+ * directives say of it, is told in show/query.h: a grid is the answer to a query, or C has made it. */
+#ifndef NB_ANSWER_H
+#define NB_ANSWER_H
+
+#include "rows/grid.h"
+#include "show/page.h"
+
+typedef struct { /* a directive; a list ends with name == NULL */
+    const char *name, *text;
+} nb_comment;
+
+/* Returns the first of this name; "": there is none. */
+const char *nb_comment_text(const nb_comment *comments, const char *name);
+/* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
+nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
+
+/* Adds an answer to a page; nothing of one without rows. */
+nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_grid *answer, nb_ctx *ctx);
+/* Puts columns in the place of _across and _cell, for programs. */
+nb_status nb_answer_widen(nb_grid *answer, nb_ctx *ctx);
+/* Returns whether a kind of sentence is a paragraph, and finds what for. */
+bool nb_is_paragraph(const char *kind, nb_page_use *use);
+
+#endif
