@@ -70,10 +70,10 @@ static nb_status describe(const nb_head_places *p, bool difference, const nb_est
 {
     double numbers[] = {e->mean, e->low, e->high};
     for (int i = 0; i < 3 && !difference; i++) numbers[i] = exp(numbers[i]);
-    NB_NEED(*text, nb_format(ctx, "%.3g [%s, %s] on %s%s%shead %d", numbers[0],
-                             nb_ratio_bound("%.3g", numbers[1]).text, nb_ratio_bound("%.3g", numbers[2]).text,
-                             name_layer ? "layer " : "", name_layer && layer_of(p, place) ? layer_of(p, place) : "",
-                             name_layer ? ", " : "", (int)nb_grid_at(&p->items, place, 0)->integer));
+    NB_NEED(*text, nb_format(ctx, "%.3g [%s, %s] on %s%s%shead %d", numbers[0], nb_ratio_bound("%.3g", numbers[1]).text,
+                             nb_ratio_bound("%.3g", numbers[2]).text, name_layer ? "layer " : "",
+                             name_layer && layer_of(p, place) ? layer_of(p, place) : "", name_layer ? ", " : "",
+                             (int)nb_grid_at(&p->items, place, 0)->integer));
     return NB_OK;
 }
 

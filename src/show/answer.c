@@ -354,4 +354,3 @@ nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_gri
     NB_TRY(ctx, add_paragraphs(&v, false));
     return add_notes(&v);
 }
-

@@ -177,9 +177,9 @@ static const char *tell_all(const claim_line *l, nb_ctx *ctx)
 {
     const char *name = lead(l->answer->name, ctx), *note = more(l->note, ctx);
     if (l->answer->sources == 0) return l->note;
-    return name && note ? nb_format(ctx, "%s%s %s, expected %s; %s%s", name, l->quantity, l->found, l->expected,
-                                    l->units, note)
-                        : NULL;
+    return name && note
+               ? nb_format(ctx, "%s%s %s, expected %s; %s%s", name, l->quantity, l->found, l->expected, l->units, note)
+               : NULL;
 }
 
 /* The list of lines as parts of a page: a claim with its models or parts. */
@@ -333,8 +333,8 @@ static nb_status add_row(nb_grid *grid, const claim_line *l)
                                       {"low", nb_real_cell(a->low)}, {"high", nb_real_cell(a->high)},
                                       {"expected_low", nb_real_cell(l->low)}, {"expected_high", nb_real_cell(l->high)},
                                       {"sources", nb_int_cell(a->sources)}, {"heads", nb_int_cell(a->heads)},
-                                      {"family", count_cell(a->family)},
-                                      {"more_sources", nb_whole_cell(a->more)}, {"slack", nb_real_cell(a->slack)},
+                                      {"family", count_cell(a->family)}, {"more_sources", nb_whole_cell(a->more)},
+                                      {"slack", nb_real_cell(a->slack)},
                                       {"disturbed", judged ? nb_int_cell(a->disturbed) : none},
                                       {"why", nb_text_cell(a->why)}, {"says", nb_text_cell(whole ? c->says : NULL)},
                                       {"source", nb_text_cell(whole ? c->source : NULL)},
@@ -356,17 +356,19 @@ nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *resul
 
 static int put_verdict(json_t *object, const nb_claim_answer *a, nb_ctx *ctx)
 {
-    return nb_json_put(object, NB_CELLS({"verdict", nb_text_cell(nb_claim_verdicts[a->verdict])},
-                                        {"more_sources", nb_whole_cell(a->more)}, {"slack", nb_real_cell(a->slack)},
-                                        {"disturbed", nb_int_cell(a->disturbed)}, {"why", nb_text_cell(a->why)}),
+    return nb_json_put(object,
+                       NB_CELLS({"verdict", nb_text_cell(nb_claim_verdicts[a->verdict])},
+                                {"more_sources", nb_whole_cell(a->more)}, {"slack", nb_real_cell(a->slack)},
+                                {"disturbed", nb_int_cell(a->disturbed)}, {"why", nb_text_cell(a->why)}),
                        ctx);
 }
 
 static int put_numbers(json_t *object, const nb_claim_answer *a, nb_ctx *ctx)
 {
-    return nb_json_put(object, NB_CELLS({"estimate", nb_real_cell(a->estimate)}, {"low", nb_real_cell(a->low)},
-                                        {"high", nb_real_cell(a->high)}, {"sources", nb_int_cell(a->sources)},
-                                        {"heads", nb_int_cell(a->heads)}, {"family", count_cell(a->family)}),
+    return nb_json_put(object,
+                       NB_CELLS({"estimate", nb_real_cell(a->estimate)}, {"low", nb_real_cell(a->low)},
+                                {"high", nb_real_cell(a->high)}, {"sources", nb_int_cell(a->sources)},
+                                {"heads", nb_int_cell(a->heads)}, {"family", count_cell(a->family)}),
                        ctx);
 }
 
@@ -394,16 +396,18 @@ static int put_claim(json_t *object, const claim_line *l, nb_ctx *ctx)
     const nb_claim *c = l->claim;
     json_t *parts = json_array();
     int failed =
-        nb_json_put(object, NB_CELLS({"experiment", nb_text_cell(l->experiment)}, {"id", nb_text_cell(c->id)},
-                                     {"says", nb_text_cell(c->says)}, {"source", nb_text_cell(c->source)},
-                                     {"form", nb_text_cell(nb_claim_forms[c->form])}),
+        nb_json_put(object,
+                    NB_CELLS({"experiment", nb_text_cell(l->experiment)}, {"id", nb_text_cell(c->id)},
+                             {"says", nb_text_cell(c->says)}, {"source", nb_text_cell(c->source)},
+                             {"form", nb_text_cell(nb_claim_forms[c->form])}),
                     ctx) ||
         put_verdict(object, l->answer, ctx) ||
         nb_json_put(object, NB_CELLS({"part", nb_text_cell(l->answer->name)}, {"quantity", nb_text_cell(l->quantity)}),
                     ctx) ||
         put_numbers(object, l->answer, ctx) ||
-        nb_json_put(object, NB_CELLS({"expected_low", nb_real_cell(l->low)}, {"expected_high", nb_real_cell(l->high)},
-                                     {"claim", nb_text_cell(c->text)}),
+        nb_json_put(object,
+                    NB_CELLS({"expected_low", nb_real_cell(l->low)}, {"expected_high", nb_real_cell(l->high)},
+                             {"claim", nb_text_cell(c->text)}),
                     ctx) ||
         put_models(object, l->answer, ctx);
     failed = json_object_set_new(object, "parts", parts) || failed;
