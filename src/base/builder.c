@@ -50,3 +50,12 @@ nb_status nb_append_item(nb_string *s, const char *separator, nb_ctx *ctx, const
     va_end(args);
     return status;
 }
+
+const char *nb_list_some(nb_ctx *ctx, int count, const char *const *items)
+{
+    enum { MOST = 4 };
+    const char *list = "";
+    for (int i = 0; i < count && i < MOST; i++)
+        list = nb_phrase(ctx, "%s%s%s", list, i == 0 ? "" : i + 1 == count ? " and " : ", ", items[i]);
+    return count > MOST ? nb_phrase(ctx, "%s and %d more", list, count - MOST) : list;
+}

@@ -23,4 +23,7 @@ nb_status nb_append(nb_string *string, nb_ctx *ctx, const char *format, ...) __a
 nb_status nb_append_item(nb_string *string, const char *separator, nb_ctx *ctx, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Returns "a, b, c and 3 more" as nb_phrase does; of no more than four all are named. */
+const char *nb_list_some(nb_ctx *ctx, int count, const char *const *items);
+
 #endif

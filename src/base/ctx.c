@@ -192,11 +192,10 @@ const char *nb_clean(nb_ctx *ctx, const char *text, const char *kept)
     return clean;
 }
 
-char *nb_format(nb_ctx *ctx, const char *format, ...)
+static char *print(nb_ctx *ctx, const char *format, va_list args)
 {
     char most[256]; /* most texts fit, and are made once */
-    va_list args, again;
-    va_start(args, format);
+    va_list again;
     va_copy(again, args);
     int length = vsnprintf(most, sizeof most, format, args);
     char *text = length < 0 ? NULL : nb_alloc(ctx, (size_t)length + 1, 1);
@@ -205,8 +204,25 @@ char *nb_format(nb_ctx *ctx, const char *format, ...)
     else if (text)
         vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    return text;
+}
+
+char *nb_format(nb_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = print(ctx, format, args);
     va_end(args);
     return text;
+}
+
+const char *nb_phrase(nb_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = print(ctx, format, args);
+    va_end(args);
+    return text ? text : "";
 }
 
 nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr)

@@ -10,6 +10,7 @@
 #include "statistics/pairs.h"
 #include "statistics/ranks.h"
 #include "statistics/verdict.h"
+#include "base/builder.h"
 #include "base/fields.h"
 #include "base/numerals.h"
 
@@ -450,19 +451,20 @@ CALLED(gather_text)
     g->count++;
 }
 
-/* Returns "a, b, c and 3 more". */
 static void listed_end(sqlite3_context *c)
 {
-    enum { MOST = 4 };
     gathered_texts *g = sqlite3_aggregate_context(c, 0);
-    if (!g) return;
-    char *list = g->failed ? NULL : sqlite3_mprintf("");
-    for (int i = 0; list && i < g->count && i < MOST; i++)
-        list = sqlite3_mprintf("%z%s%s", list, i == 0 ? "" : i + 1 == g->count ? " and " : ", ", g->items[i].text);
-    if (list && g->count > MOST) list = sqlite3_mprintf("%z and %d more", list, g->count - MOST);
-    give_text(c, list);
-    for (int i = 0; i < g->count; i++) sqlite3_free(g->items[i].text);
-    free(g->items);
+    nb_ctx *ctx = g && !g->failed ? nb_ctx_new() : NULL;
+    const char **texts = ctx ? nb_alloc(ctx, (size_t)g->count + 1, sizeof *texts) : NULL;
+    for (int i = 0; texts && i < g->count; i++) texts[i] = g->items[i].text;
+    const char *list = texts ? nb_list_some(ctx, g->count, texts) : "";
+    if (texts && nb_error_status(ctx) == NB_OK)
+        sqlite3_result_text(c, list, -1, SQLITE_TRANSIENT);
+    else if (g)
+        sqlite3_result_error_nomem(c);
+    nb_ctx_free(ctx);
+    for (int i = 0; g && i < g->count; i++) sqlite3_free(g->items[i].text);
+    if (g) free(g->items);
 }
 
 /* False, and the function fails or is NULL, where it is none. */

@@ -36,7 +36,7 @@ nb_cell nb_int_cell(long long value)
 
 nb_cell nb_real_cell(double value)
 {
-    if (!isfinite(value)) return nb_text_cell(NULL);
+    if (isnan(value)) return nb_text_cell(NULL);
     return (nb_cell){.type = NB_CELL_REAL, .real = value == 0 ? 0 : value}; /* without the sign of a zero */
 }
 
@@ -88,18 +88,42 @@ void nb_grid_row(nb_grid *g)
     g->count++;
 }
 
-nb_status nb_grid_put(nb_grid *g, const nb_named_cell *cells)
+static nb_status put(nb_grid *g, const char *column, nb_cell cell)
 {
     const char **names = (const char **)g->names;
-    for (; cells->column; cells++) {
-        NB_GROW(g->ctx, g->cells, g->filled, g->room);
-        g->cells[g->filled++] = cells->cell;
-        if (g->count > 1) continue;
+    NB_GROW(g->ctx, g->cells, g->filled, g->room);
+    if (g->count == 1) {
         NB_GROW(g->ctx, names, g->columns, g->named);
-        names[g->columns++] = cells->column;
+        names[g->columns++] = column;
         g->names = names;
     }
+    g->cells[g->filled++] = cell;
     return NB_OK;
+}
+
+void nb_grid_put(nb_grid *g, const char *column, nb_cell cell)
+{
+    if (g->status == NB_OK) g->status = put(g, column, cell);
+}
+
+void nb_grid_word(nb_grid *g, const char *column, const char *text)
+{
+    nb_grid_put(g, column, nb_text_cell(text));
+}
+
+void nb_grid_count(nb_grid *g, const char *column, long long count)
+{
+    nb_grid_put(g, column, nb_int_cell(count));
+}
+
+void nb_grid_number(nb_grid *g, const char *column, double x)
+{
+    nb_grid_put(g, column, nb_real_cell(x));
+}
+
+nb_status nb_grid_end(const nb_grid *g)
+{
+    return g->status;
 }
 
 const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx)

@@ -33,6 +33,7 @@ typedef struct nb_grid {
     nb_ctx *ctx;
     int filled, room; /* cells */
     int named;        /* room for names, of a grid that is put together row by row */
+    nb_status status;
 } nb_grid;
 
 const nb_cell *nb_grid_at(const nb_grid *grid, int row, int column);
@@ -49,21 +50,21 @@ nb_status nb_grid_int(nb_grid *grid, long long value);
 nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
 
-/* Cells; what is not finite is none. */
+/* Cells; NULL and NaN are none. */
 nb_cell nb_text_cell(const char *text);
 nb_cell nb_int_cell(long long value);
 nb_cell nb_real_cell(double value);
-nb_cell nb_whole_cell(double value); /* of a whole number */
+nb_cell nb_whole_cell(double value); /* of a whole number; none of what is infinite */
 
-/* A grid whose first row says which columns it has: each row begins with nb_grid_row, and is given the same columns. */
-typedef struct {
-    const char *column; /* kept, not copied; NULL ends a list */
-    nb_cell cell;
-} nb_named_cell;
-#define NB_CELLS(...) ((const nb_named_cell[]){__VA_ARGS__, {NULL, {.type = NB_CELL_NONE}}})
+/* A grid whose first row says which columns it has: each row begins with nb_grid_row and has the same ones. If memory
+ * runs out, the grid keeps that, and nb_grid_end returns it. Names are kept, not copied. */
 void nb_grid_begin(nb_grid *grid, nb_ctx *ctx);
 void nb_grid_row(nb_grid *grid);
-nb_status nb_grid_put(nb_grid *grid, const nb_named_cell *cells);
+void nb_grid_put(nb_grid *grid, const char *column, nb_cell cell);
+void nb_grid_word(nb_grid *grid, const char *column, const char *text);
+void nb_grid_count(nb_grid *grid, const char *column, long long count);
+void nb_grid_number(nb_grid *grid, const char *column, double x);
+nb_status nb_grid_end(const nb_grid *grid);
 
 /* A text, or a whole number as one; "" of all else. NULL: out of memory. */
 const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx);

@@ -338,6 +338,7 @@ nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_gri
 {
     const char *heading;
     view v = {.page = page, .comments = comments, .answer = a, .ctx = ctx};
+    NB_TRY(ctx, nb_grid_end(a));
     if (a->count == 0) return NB_OK;
     v.part = nb_grid_column(a, "_part");
     v.about = nb_grid_column(a, "_about");

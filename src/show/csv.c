@@ -142,21 +142,27 @@ static json_t *json_cell(const nb_cell *cell, nb_ctx *ctx)
     }
 }
 
-int nb_json_put(json_t *object, const nb_named_cell *cells, nb_ctx *ctx)
+static json_t *object_of(int count, const char *const *names, const nb_cell *cells, nb_ctx *ctx)
 {
-    int failed = 0;
-    for (; cells->column && !failed; cells++)
-        failed = json_object_set_new(object, cells->column, json_cell(&cells->cell, ctx));
-    return failed;
+    json_t *object = json_object();
+    int bad = !object;
+    for (int c = 0; c < count && !bad; c++) bad = json_object_set_new(object, names[c], json_cell(&cells[c], ctx));
+    if (!bad) return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *nb_json_row(const nb_grid *g, int row, nb_ctx *ctx)
+{
+    return object_of(g->columns, g->names, nb_grid_at(g, row, 0), ctx);
 }
 
 static nb_status print_cells(FILE *out, int count, const char *const *names, const nb_cell *cells, nb_ctx *ctx)
 {
-    json_t *object = json_object();
     nb_mark mark = nb_ctx_mark(ctx);
-    int bad = !object;
-    for (int c = 0; c < count && !bad; c++) bad = json_object_set_new(object, names[c], json_cell(&cells[c], ctx));
-    bad = bad || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out)); /* the stream has its own error */
+    json_t *object = object_of(count, names, cells, ctx);
+    /* the stream has its own error */
+    int bad = !object || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out));
     json_decref(object);
     nb_ctx_release(ctx, mark);
     NB_REQUIRE(ctx, !bad, NB_ENOMEM, "a row cannot be written as JSON");

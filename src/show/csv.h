@@ -32,9 +32,8 @@ nb_status nb_grid_write(FILE *out, const nb_grid_writer *writer, const nb_grid *
 nb_status nb_grid_write_rows(FILE *out, const nb_grid_writer *writer, const nb_grid *grid, long long before,
                              nb_ctx *ctx);
 
-/* Adds cells to an object of jansson's, NULL: memory ran out, as nonzero returned says too. */
-struct json_t;
-int nb_json_put(struct json_t *object, const nb_named_cell *cells, nb_ctx *ctx);
+/* A row as an object of jansson's; NULL when out of memory. */
+struct json_t *nb_json_row(const nb_grid *grid, int row, nb_ctx *ctx);
 
 /* One object, without a line end; what is empty, not known or infinite is null. */
 nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx);
