@@ -25,7 +25,7 @@
  * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
  *
  * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto takes the landmarks of near=window, fits each
- * kind of near keys and has the one that leave-one-out finds best. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
+ * kind of near keys and has the one that leave-one-out finds best; with top=0 it fits none and window alone. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"
@@ -77,7 +77,8 @@ static const nb_option options[] = {
         "block of 32 queries; on a grid, the largest square of them; auto: 32",
         .lo = 0, .hi = NB_UNLIMITED, .word = "auto", .newer = true),
     NB_OPTION_FIELD(nb_kernel_ridge_options, top, NB_OPTION_INT, int, "auto",
-                    "keys of a cluster of queries that are near; at most n; auto: 32", .lo = 1, .hi = 1 << 30,
+                    "keys of a cluster of queries that are near; at most n; auto: 32; 0: near=auto chooses from none "
+                    "and window alone", .lo = 0, .hi = 1 << 30,
                     .word = "auto", .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, grid, NB_OPTION_INT, int, "none",
@@ -119,7 +120,7 @@ static void plan_near(const nb_kernel_ridge_options *o, int n, nb_kernel_ridge_p
 {
     int window = o->window == NB_AUTO ? USUAL_NEAR : o->window;
     p->with_near = o->near != NB_NEAR_NONE;
-    p->kinds = o->near == NB_NEAR_AUTO ? NB_NEAR_KINDS : 1;
+    p->kinds = o->near != NB_NEAR_AUTO ? 1 : o->top == 0 ? NB_NEAR_TOP : NB_NEAR_KINDS; /* top=0: those before top */
     if (nb_kernel_ridge_has_top(o->near)) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
     p->near = (nb_neighbourhood){.n = n, .window = nb_kernel_ridge_has_window(o->near)};
     p->near.reach = nb_lesser(window / 2, n);
@@ -315,6 +316,8 @@ static nb_status check(const void *opts, nb_ctx *ctx)
                nears[o->near]);
     NB_REQUIRE(ctx, top || o->top == NB_AUTO, NB_EINVAL,
                "kernel_ridge(near=%s, top=%d): near=top, both and auto have top keys", nears[o->near], o->top);
+    NB_REQUIRE(ctx, o->top != 0 || o->near == NB_NEAR_AUTO, NB_EINVAL,
+               "kernel_ridge(near=%s, top=0): near=auto alone can do without top keys", nears[o->near]);
     NB_REQUIRE(ctx, o->near == NB_NEAR_NONE || o->counts, NB_EINVAL,
                "kernel_ridge(near=%s, counts=false): near keys are taken out of the counts; leave one of them",
                nears[o->near]);

@@ -457,7 +457,7 @@ static nb_status choose_kind(const nb_kernel_ridge_plan *plan, const nb_layer_he
 {
     static const int order[NB_NEAR_KINDS] = {NB_NEAR_NONE, NB_NEAR_WINDOW, NB_NEAR_BOTH, NB_NEAR_TOP};
     double error[NB_NEAR_KINDS], least = INFINITY;
-    for (int kind = 0; kind < NB_NEAR_KINDS; kind++) {
+    for (int kind = 0; kind < plan->kinds; kind++) {
         *own = nb_kernel_ridge_plan_with(plan, kind);
         find_received(x, kind);
         NB_TRY(ctx, fit(points, h, x, near, ctx));
@@ -465,7 +465,7 @@ static nb_status choose_kind(const nb_kernel_ridge_plan *plan, const nb_layer_he
         least = fmin(least, error[kind]);
     }
     for (int i = NB_NEAR_KINDS - 1; i >= 0; i--)
-        if (error[order[i]] <= (1 + kind_tie) * least) h->kind = order[i];
+        if (order[i] < plan->kinds && error[order[i]] <= (1 + kind_tie) * least) h->kind = order[i];
     *own = nb_kernel_ridge_plan_with(plan, h->kind);
     find_received(x, h->kind);
     return NB_OK;

@@ -814,7 +814,7 @@ def near_and_far(q, k, v, o, spec):
 
     kind = o["near"]
     if kind == "auto":
-        errors = {kind: fit(kind)[2] for kind in ("none", "window", "both", "top")}
+        errors = {kind: fit(kind)[2] for kind in (("none", "window", "both", "top") if top else ("none", "window"))}
         kind = next(kind for kind in errors if errors[kind] <= 1.05 * min(errors.values()))
     b, y, _ = fit(kind)
     f, own = weights(q, nears[kind][1], b, dtype)
@@ -830,7 +830,8 @@ def near_far_cases():
                     {"near": "window", "window": 8, "grid": "auto"}, {"near": "both", "window": 0, "grid": 12},
                     {"near": "both", "window": 25, "top": 3, "grid": 7},
                     {"near": "both", "ridge": 0.25, "queries": 1000, "keys": 1000, "rows": 40, "landmarks": 70},
-                    {"near": "both", "landmarks": 1, "rows": 1}, {"near": "auto"},
+                    {"near": "both", "landmarks": 1, "rows": 1}, {"near": "auto"}, {"near": "auto", "top": 0},
+                    {"near": "auto", "window": 8, "top": 0, "grid": "auto", "landmarks": 12, "rows": 9},
                     {"near": "auto", "window": 0, "top": 3, "landmarks": 40, "rows": 30}):
         yield with_options(near_and_far, changed)
 

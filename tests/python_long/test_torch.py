@@ -46,7 +46,8 @@ FILES = {"vit_astronaut_n257_L6": 24, "minilm_us-constitution_n512_L3": 32, "smo
          "whisper_librivox-sense_n1500_L3": 48, "vit_picosdeeuropa_n4097_L6": 64}
 SHORT = ("vit_astronaut_n257_L6", "minilm_us-constitution_n512_L3", "smollm2_opticks_n1024_L15")
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
-NEAR = {"vit_astronaut_n257_L6": ({"near": "both", "grid": "auto"}, {"near": "auto", "grid": "auto", "window": 24}),
+NEAR = {"vit_astronaut_n257_L6": ({"near": "both", "grid": "auto"}, {"near": "auto", "grid": "auto", "window": 24},
+                                 {"near": "auto", "top": 0}),
         "minilm_us-constitution_n512_L3": ({"near": "top", "top": 20}, {"near": "auto"}),
         "smollm2_opticks_n1024_L15": ({"near": "window", "window": 50}, {"near": "both", "window": 9, "top": 7})}
 PAPER = "nystrom(strategy={}, landmarks={}, core=iterative(steps=6, start=paper))"
@@ -322,7 +323,8 @@ class Formulas(unittest.TestCase):
                 (173, {"near": "both", "grid": 17, "window": 8, "top": 5}, 2.385),
                 (149, {"near": "window", "grid": "auto", "window": 30}, 1.7),
                 (190, {"near": "top", "top": 3}, 6), (190, {"near": "both", "grid": 70, "window": 40}, 2.385),
-                (150, {"near": "auto", "top": 9}, 2.385), (149, {"near": "auto", "grid": "auto", "window": 24}, 0.5)):
+                (150, {"near": "auto", "top": 9}, 2.385), (150, {"near": "auto", "top": 0}, 2.385),
+                (149, {"near": "auto", "grid": "auto", "window": 24}, 0.5)):
             sizes = _plain.Sizes(n, 9, 30, 12, n - 1 if n < 40 else 80)
             q, k, v = drawn((3, n, 8), (3, n, 8), (3, n, 5), seed=n)
             q = sharp * (q + torch.linspace(0, 3, n, dtype=q.dtype)[:, None])  # heads look near, and far too
@@ -543,7 +545,8 @@ class Gradients(unittest.TestCase):
 
     def test_operator_check(self):
         q, k, v = self.layer()
-        for near in (("none", 0, 0, 0, 0), ("window", 2, 0, 0, 0), ("top", 0, 3, 0, 0), ("auto", 1, 3, 6, 2)):
+        for near in (("none", 0, 0, 0, 0), ("window", 2, 0, 0, 0), ("top", 0, 3, 0, 0), ("auto", 1, 3, 6, 2),
+                     ("auto", 1, 0, 6, 2)):
             torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default, (q, k, v, 3, 12, 5, 15, *near, 4))
         for strategy in ("segment_means", "uniform", "kmeans"):
             torch.library.opcheck(torch.ops.nysbench.nystrom.default, (q, k, v, 4, strategy, 6, 12, 3, 4))

@@ -62,6 +62,7 @@ static const char *const specs[] = {
     "kernel_ridge(landmarks=5, rows=7, near=top, top=200)",
     "kernel_ridge(landmarks=7, near=both, window=9, grid=9)",
     "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=5)",
+    "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=0)",
     "streamingllm(window=5, sinks=2)",
     "streamingllm(window=0, sinks=0)",
     "strided(window=3, stride=7, sinks=0)",
@@ -1159,7 +1160,8 @@ static void test_near_keys_of_degenerate_heads(void **state)
                                            "kernel_ridge(landmarks=30, rows=60, near=both, top=1)",
                                            "kernel_ridge(landmarks=601, rows=200, near=both, window=9, grid=30)",
                                            "kernel_ridge(landmarks=30, near=both, grid=24)",
-                                           "kernel_ridge(landmarks=30, near=auto)"};
+                                           "kernel_ridge(landmarks=30, near=auto)",
+                                           "kernel_ridge(landmarks=30, near=auto, top=0)"};
     const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
     ctx = *state;
     for (int kind = 0; kind < 3; kind++) {
@@ -1185,6 +1187,8 @@ static void test_near_keys_that_contradict(void **state)
                                            {"kernel_ridge(near=top, window=32)", "near=top, window=32"},
                                            {"kernel_ridge(near=top, grid=8)", "near=top, grid"},
                                            {"kernel_ridge(near=window, top=1)", "near=window, top=1"},
+                                           {"kernel_ridge(near=window, top=0)", "near=window, top=0"},
+                                           {"kernel_ridge(near=both, top=0)", "near=both, top=0"},
                                            {"kernel_ridge(near=both, counts=false)", "near=both, counts=false"}};
     ctx = *state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -55,7 +55,9 @@ def neighbourhood(n, near, window, top, grid):
         if value is not None and near not in (kinds, "both", "auto"):
             raise ArgumentError(f"near={near}, {name}={value}: near={kinds}, both and auto have {_HAVE[name]}")
     width = USUAL_NEAR if window is None else integer("window", window, 0, LARGEST_INT)
-    strongest = min(n, USUAL_NEAR if top is None else count("top", top)) if near in ("top", "both", "auto") else 0
+    least = 0 if near == "auto" else 1  # without top keys it chooses from none and window
+    strongest = USUAL_NEAR if top is None else integer("top", top, least, LARGEST_INT)
+    strongest = min(n, strongest) if near in ("top", "both", "auto") else 0
     if grid is None:
         return Neighbourhood(n, near, min(width // 2, n), strongest, 0, 0)
     if grid == "auto":

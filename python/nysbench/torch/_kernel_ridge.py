@@ -34,7 +34,8 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
         it, the "top" keys, which its cluster's exact row gives most, or "both"; "auto": for each head the kind that
         leave-one-out finds best.
     window: how many are around a query, beside its own, half of them on each side of its block of 32 queries; on a grid
-        the largest square of them; None: 32. top: how many strongest keys, at most n; None: 32.
+        the largest square of them; None: 32. top: how many strongest keys, at most n; None: 32; 0: "auto"
+        chooses from "none" and "window" alone.
     grid: columns of an image whose patches are the last tokens, row by row, in blocks of 8 x 8; "auto": of the largest
         square; None: tokens are a row.
     seed: of the draws, which are the same for all heads and inputs, and on all devices; None: 20260101.

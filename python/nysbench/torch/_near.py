@@ -46,7 +46,7 @@ class Neighbourhood:
     before: int
 
     def kinds(self):
-        return range(4) if self.kind == "auto" else [KINDS.index(self.kind)]
+        return range(4 if self.top > 0 else 2) if self.kind == "auto" else [KINDS.index(self.kind)]
 
     def _blocks_before(self):
         return -(-self.before // BEFORE)
@@ -278,7 +278,7 @@ def choose_kind(error):
     """The kind (h) of the least error (kinds, h), squared; ties go to the first of CHOICE_ORDER."""
     error = error.sqrt()
     chosen, least = torch.full_like(error[0], WINDOW, dtype=torch.int64), error.amin(0)
-    for kind in reversed(CHOICE_ORDER):
+    for kind in reversed([kind for kind in CHOICE_ORDER if kind < len(error)]):
         chosen = torch.where(error[kind] <= (1 + KIND_TIE) * least, kind, chosen)
     return chosen
 
