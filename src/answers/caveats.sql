@@ -40,7 +40,7 @@ FROM drawn HAVING min(trials) < 5;
 WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM run WHERE opens),
 entry AS MATERIALIZED (
     SELECT contest, trial, alone, {by_id} AS method, {metric} AS result FROM run JOIN line USING (line_id)
-    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT {is_noise}
+    WHERE status = 'ok' AND {metric} IS NOT NULL AND ({metric} <= {noise}) IS NOT TRUE
         AND (SELECT max(oracle) FROM component WHERE kind = :by)),
 met AS (
     SELECT contest, trial, method, result FROM entry
@@ -58,10 +58,10 @@ SELECT 'An oracle is in the lead: ' || label || ', oracle has the least ' || :me
 FROM leader JOIN component ON kind = :by AND id = method WHERE oracle;
 
 -- name: noise
-SELECT count(CASE WHEN {is_noise} THEN 1 END) || ' of ' || count(*) || ' values of ' || :metric ||
+SELECT count(CASE WHEN {metric} <= {noise} THEN 1 END) || ' of ' || count(*) || ' values of ' || :metric ||
        ' are not above their rounding noise (column ' || :noise || '): they say that it is small, and nothing about ' ||
        'which is smaller.'
-FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {is_noise} THEN 1 END) > 0;
+FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {metric} <= {noise} THEN 1 END) > 0;
 
 -- name: trivial
 WITH result AS MATERIALIZED (
@@ -76,7 +76,7 @@ FROM method JOIN component USING (id) WHERE kind = :by AND 2 * worse > results H
 -- name: warnings
 SELECT rows || ' of ' || (SELECT count(*) FROM key) || ' rows came with a warning; the first: ' || reason || '.'
 FROM (SELECT count(*) AS rows, min(position), reason FROM run
-      WHERE status = 'ok' AND reason <> '' AND NOT {is_noise})
+      WHERE status = 'ok' AND reason <> '' AND ({metric} <= {noise}) IS NOT TRUE)
 WHERE rows > 0;
 
 -- name: no_memory_told
@@ -108,6 +108,3 @@ SELECT 'The times were taken in ' || count(*) ||
        ' calls of the program, between which the machine may have changed its pace.'
 FROM main.manifests WHERE :exclusive AND id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)
 HAVING count(*) > 1;
-
--- name: is_noise
-coalesce({metric} <= {noise}, 0)

@@ -89,23 +89,20 @@ static nb_status make_series(const measurer *m, int s, const char **sql)
     const nb_claim *c = m->claim;
     static const nb_conditions none = {0};
     const nb_column *metric = s < c->series_count ? find_metric(m, s) : NULL;
-    const char *where, *noise = metric && metric->noise && !counts_noise(c) ? metric->noise : NULL;
+    const char *where, *noise = metric && metric->noise && !counts_noise(c) ? metric->noise : NB_SQL_NO_NAME;
     bool there = s == 0 || metric;
     NB_TRY(m->ctx,
            nb_claim_rows(m->relation, m->part, metric ? &c->series[s].where : &none, &where, &m->units->why, m->ctx));
     if (m->units->why) return NB_OK;
-    const char *x = there ? "1" : "NULL", *is_noise = "0";
+    const char *x = there ? "1" : "NULL";
     if (metric) NB_TRY(m->ctx, nb_key_sql(metric, &x, m->ctx));
-    if (noise)
-        NB_TRY(m->ctx,
-               nb_sql_fill("claim_rows.is_noise", NB_GIVEN(NB_GIVE_PIECE("metric", x), NB_GIVE_PIECE("noise", noise)),
-                           &is_noise, m->ctx));
     const char *disturbed = metric ? nb_disturbance_of(m->relation->study, metric, m->ctx).condition : "0";
     return nb_sql_fill("claim_rows.series",
-                       NB_GIVEN(NB_GIVE_PIECE("where", there ? where : "0"), NB_GIVE_PIECE("is_noise", is_noise),
+                       NB_GIVEN(NB_GIVE_PIECE("where", there ? where : "0"), NB_GIVE_NAME("noise", noise),
                                 NB_GIVE_PIECE("metric", x), NB_GIVE_PIECE("is_disturbed", disturbed),
                                 NB_GIVE_NAME("in", names[s][IN]), NB_GIVE_NAME("x", names[s][X]),
-                                NB_GIVE_NAME("noise", names[s][NOISE]), NB_GIVE_NAME("disturbed", names[s][DISTURBED])),
+                                NB_GIVE_NAME("is_noise", names[s][NOISE]),
+                                NB_GIVE_NAME("disturbed", names[s][DISTURBED])),
                        sql, m->ctx);
 }
 

@@ -41,11 +41,8 @@ WHERE c.alone OR c.trial IS NOT (SELECT trial FROM claim_without);
 
 -- The columns of a metric in claim_choice: {where} it is meant.
 -- name: series
-{where} AS {in}, CASE WHEN status = 'ok' AND NOT {is_noise} THEN {metric} END AS {x}, {is_noise} AS {noise},
-           coalesce({is_disturbed}, 0) AS {disturbed}
-
--- name: is_noise
-coalesce(status = 'ok' AND {metric} <= {noise}, 0)
+{where} AS {in}, CASE WHEN status = 'ok' AND ({metric} <= {noise}) IS NOT TRUE THEN {metric} END AS {x},
+           (status = 'ok' AND {metric} <= {noise}) IS TRUE AS {is_noise}, coalesce({is_disturbed}, 0) AS {disturbed}
 
 -- name: build
 (SELECT build FROM build JOIN main.results AS r USING (manifest) WHERE r.rowid = run.id)

@@ -32,6 +32,7 @@ enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_COLUMN };
 
 typedef struct {
     const nb_column *metric;
+    const char *question;               /* the name of the pairs in the tables of rows/pairs.sql */
     nb_grid values;                     /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
     nb_grid settings;                   /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */

@@ -12,8 +12,18 @@ function complain(place, text) {
     print place ": " text > "/dev/stderr"
     bad = 1
 }
+# A word in braces (src/rows/statement.h) that does not end, or ends without a beginning, would stay in the SQL.
+function check_braces(    rest, open, is) {
+    for (rest = text; match(rest, /[{}]/); rest = substr(rest, RSTART + 1)) {
+        is = substr(rest, RSTART, 1) == "{"
+        if (is == open) break
+        open = is
+    }
+    if (RSTART || open) complain(path (statement ? ", " statement : ""), "a { without its }, or a } without its {")
+}
 # A text by its name: of a file, or of one of its statements.
 function end_text(id, study, folder, name,    i) {
+    check_braces()
     printf "static const char %s[] = {", id
     for (i = 1; i <= length(text); i++) printf "%s%d,", i % 20 ? "" : "\n", code[substr(text, i, 1)]
     print "0};"

@@ -88,24 +88,23 @@ static bool asks_key_alone(const maker *m, const char *disturbed)
 static nb_status views_sql(const maker *m, const char **sql)
 {
     const nb_column *metric = m->q->metric;
-    const char *lines, *rows, *value, *seen = "0", *untimed = "0",
+    const char *lines, *rows, *value, *untimed = "0",
                                       *disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx).condition;
     const nb_column *usual = metric->memory ? nb_study_metric(m->relation->study) : metric;
     const nb_sql_given *of_metric =
-        NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_NAME("unseen", metric->unseen),
-                 NB_GIVE_NAME("usual", usual ? usual->name : NULL));
+        NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_NAME("usual", usual ? usual->name : NULL));
     NB_TRY(m->ctx, lines_sql(m, &lines));
     NB_TRY(m->ctx, rows_sql(m, asks_key_alone(m, disturbed) ? "key" : "run", &rows));
     NB_TRY(m->ctx, nb_key_sql(m->q->by, &value, m->ctx));
     if (metric->time && usual && usual->time) NB_TRY(m->ctx, nb_sql_fill("pairs.untimed", of_metric, &untimed, m->ctx));
-    if (metric->unseen) NB_TRY(m->ctx, nb_sql_fill("pairs.seen", of_metric, &seen, m->ctx));
     return nb_sql_fill(
         "pairs.views",
         NB_GIVEN(NB_GIVE_PIECE("lines", lines), NB_GIVE_PIECE("rows", rows), NB_GIVE_PIECE("value", value),
                  NB_GIVE_PIECE("input", m->input), NB_GIVE_NAMES("agree_in", m->agree_in),
                  NB_GIVE_PIECE("pooled", m->pooled), NB_GIVE_NAME("x", metric->name),
-                 NB_GIVE_PIECE("noise", metric->noise ? metric->noise : "NULL"),
-                 NB_GIVE_NAME("se", metric->se ? metric->se : NB_SQL_NO_NAME), NB_GIVE_PIECE("seen", seen),
+                 NB_GIVE_NAME("noise", metric->noise ? metric->noise : NB_SQL_NO_NAME),
+                 NB_GIVE_NAME("se", metric->se ? metric->se : NB_SQL_NO_NAME),
+                 NB_GIVE_NAME("unseen", metric->unseen ? metric->unseen : NB_SQL_NO_NAME),
                  NB_GIVE_PIECE("untimed", untimed), NB_GIVE_PIECE("exact", metric->exact ? metric->exact : "0"),
                  NB_GIVE_PIECE("disturbed", disturbed)),
         sql, m->ctx);

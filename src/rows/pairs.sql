@@ -51,6 +51,7 @@ SELECT line_id, 0 AS build, number, alone, id FROM key WHERE opens
 SELECT line_id, build, min(number) AS number, max(trial) = 0 AS alone, id FROM ({keys}) GROUP BY line_id, build
 
 -- scope: a text that is the same where all values are that rows of a setting agree in; a NULL is a value of its own.
+-- seen: whether a value that is judged on rows of S that its method may have looked at is another than one that is not.
 -- name: views
 DROP VIEW IF EXISTS temp.question_line;
 DROP VIEW IF EXISTS temp.question_row;
@@ -58,13 +59,9 @@ CREATE TEMP VIEW question_line AS {lines};
 CREATE TEMP VIEW question_row AS
 SELECT id, line_id, trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
        quote({input}){agree_in: || ' ' || quote(@)} AS scope, {pooled} AS pooled, {x} AS x, {noise} AS noise,
-       {se} AS se, {seen} AS seen, {untimed} AS untimed, coalesce({exact}, 0) AS exact,
+       {se} AS se, coalesce({unseen} <> {x}, 1) AS seen, {untimed} AS untimed, coalesce({exact}, 0) AS exact,
        coalesce({disturbed}, 0) AS disturbed
 FROM ({rows}) AS asked;
-
--- Whether a value that is judged on rows of S that its method may have looked at is another than one that is not.
--- name: seen
-coalesce({unseen} <> {metric}, 1)
 
 -- A time is missing; memory may be missing in a row that is timed, {usual}.
 -- name: untimed

@@ -23,11 +23,11 @@ typedef struct {
     nb_compare_lines lines;
     const nb_compare_terms *terms;
     const nb_relation *relation;
-    const char *by, *metric, *where; /* columns; a condition on rows */
-    const nb_column *error;          /* the metric, or that of the comparison beside it */
-    const char *scale, *none;        /* "ratio" and "1", or "difference" and "0" */
-    const char *missing;             /* what pairs with one result do */
-    const char *together; /* " for all 6 verdicts together": the intervals of lines that are shown; "" of one */
+    const char *by, *metric;  /* columns */
+    const nb_column *error;   /* the metric, or that of the comparison beside it */
+    const char *scale, *none; /* "ratio" and "1", or "difference" and "0" */
+    const char *missing;      /* what pairs with one result do */
+    const char *together;     /* " for all 6 verdicts together": the intervals of lines that are shown; "" of one */
     nb_ctx *ctx;
 } printer;
 
@@ -67,7 +67,6 @@ static nb_status prepare(printer *p, nb_page *page, const nb_comparison *c, nb_c
                    .relation = c->relation,
                    .by = of->by,
                    .metric = of->metric,
-                   .where = of->where ? of->where : "1",
                    .error = (two ? c->beside : c)->contrasts->metric,
                    .scale = of->difference ? "difference" : "ratio",
                    .none = of->difference ? "0" : "1",
@@ -365,10 +364,9 @@ static nb_status show_two(const printer *p)
     const nb_contrast_terms *of = p->lines.terms;
     nb_grid grid, errors;
     NB_TRY(p->ctx, nb_sql_ask(p->relation, "compare_print.errors",
-                              NB_GIVEN(NB_GIVE_NAME("grouped", of->pool && !of->apart ? "scope" : "setting"),
-                                       NB_GIVE_NAME("error", p->error->name),
-                                       NB_GIVE_PIECE("exact_row", p->error->exact ? p->error->exact : "0"),
-                                       NB_GIVE_PIECE("where", p->where), NB_GIVE_INT("by_model", p->lines.by_model)),
+                              NB_GIVEN(NB_GIVE_VALUE("question", p->lines.comparison->beside->contrasts->question),
+                                       NB_GIVE_INT("pooled", of->pool && !of->apart),
+                                       NB_GIVE_INT("by_model", p->lines.by_model)),
                               &errors, p->ctx));
     nb_grid_begin(&grid, p->ctx);
     for (int i = 0; i < p->lines.shown_count; i++) {
@@ -500,9 +498,7 @@ static nb_status add_disturbed(const printer *p)
     nb_grid counts;
     if (!metric->time && !metric->disturbed) return NB_OK;
     NB_TRY(p->ctx, nb_sql_ask(p->relation, "compare_print.disturbed",
-                              NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_PIECE("disturbed", by.condition),
-                                       NB_GIVE_PIECE("where", p->where)),
-                              &counts, p->ctx));
+                              NB_GIVEN(NB_GIVE_VALUE("question", p->lines.contrasts->question)), &counts, p->ctx));
     long long rows = nb_grid_at(&counts, 0, 0)->integer, disturbed = nb_grid_at(&counts, 0, 1)->integer;
     for (int i = 0; i < p->lines.shown_count; i++)
         marked = marked || (p->lines.shown[i]->of->pairs->disturbed && *p->lines.shown[i]->mark);
@@ -565,8 +561,7 @@ static nb_status add_trivial(const printer *p)
     NB_TRY(p->ctx, nb_key_name(nb_column_find(p->relation->study->columns, p->by), &by_id, p->ctx));
     NB_TRY(p->ctx, nb_sql_ask(p->relation, "compare_print.trivial",
                               NB_GIVEN(NB_GIVE_NAME("by_id", by_id), NB_GIVE_NAME("error", p->error->name),
-                                       NB_GIVE_NAME("trivial", p->error->trivial), NB_GIVE_VALUE("by", p->by),
-                                       NB_GIVE_PIECE("where", p->where)),
+                                       NB_GIVE_NAME("trivial", p->error->trivial), NB_GIVE_VALUE("by", p->by)),
                               &list, p->ctx));
     if (list.count > 0)
         nb_page_prose(p->page, NB_PAGE_REMARK,

@@ -57,3 +57,16 @@ src/studies/error/tables/a.sql:7: the directive `-- script:` is not of tables
 TEXT
     awk -f "$awk" src/studies/*/*/*.sql src/{rows,answers,show}/*.sql >/dev/null
 }
+
+@test "a word of a statement that does not end stops the build, as does an end without a beginning" {
+    mkdir -p "$WORK/src/rows"
+    printf '%s\n' '-- name: good' 'SELECT {a}, {b: x.@}' '' '-- name: open' 'SELECT {a' '' '-- name: closed' \
+        'SELECT a}' '' '-- name: within' 'SELECT {a, {b}}' >"$WORK/src/rows/a.sql"
+    local awk=$PWD/src/make/sql.awk
+    ! (cd "$WORK" && awk -f "$awk" src/rows/a.sql) >"$WORK/c" 2>"$WORK/err"
+    diff - "$WORK/err" <<'TEXT'
+src/rows/a.sql, open: a { without its }, or a } without its {
+src/rows/a.sql, closed: a { without its }, or a } without its {
+src/rows/a.sql, within: a { without its }, or a } without its {
+TEXT
+}
