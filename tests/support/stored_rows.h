@@ -33,6 +33,8 @@ static inline nb_relation *relation_of_builds(const nb_study *study, const nb_ro
     nb_store *store = nb_alloc(ctx, 1, sizeof *store);
     nb_relation *relation;
     sqlite3_stmt *s;
+    int last = 1;
+    for (int i = 0; i < rows->count && builds; i++) last = builds[i] > last ? builds[i] : last;
     assert_non_null(store);
     store->study = study;
     for (const nb_column *c = study->columns; c->name; c++) {
@@ -41,11 +43,12 @@ static inline nb_relation *relation_of_builds(const nb_study *study, const nb_ro
     }
     assert_int_equal(sqlite3_open(":memory:", &store->db), SQLITE_OK);
     assert_ok(ctx, nb_defer(ctx, close_database, store->db));
-    const char *sql =
-        nb_format(ctx,
-                  "CREATE TABLE meta (key, value); CREATE TABLE manifests (id, text, executable); "
-                  "INSERT INTO manifests VALUES (1, '{\"jobs\": 1}', 'program')%s; CREATE TABLE results (%s)",
-                  builds ? ", (2, '{\"jobs\": 1}', 'another'), (3, '{\"jobs\": 1}', 'a third')" : "", names);
+    const char *sql = nb_format(ctx,
+                                "CREATE TABLE meta (key, value); CREATE TABLE manifests (id, text, executable); "
+                                "WITH program (id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM program WHERE id < %d) "
+                                "INSERT INTO manifests SELECT id, '{\"jobs\": 1}', 'program ' || id FROM program; "
+                                "CREATE TABLE results (%s)",
+                                last, names);
     assert_int_equal(sqlite3_exec(store->db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(
         sqlite3_prepare_v2(store->db, nb_format(ctx, "INSERT INTO results VALUES (%s)", marks), -1, &s, NULL), 0);
