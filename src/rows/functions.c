@@ -561,6 +561,12 @@ CALLED(cannot_leave)
     sqlite3_result_error(c, "holm: expected ROWS UNBOUNDED PRECEDING", -1);
 }
 
+/* The end of an interval of a ratio; NaN where so few sources have none, or it is infinite. */
+static double ratio_end(const nb_estimate *e, double end)
+{
+    return e->sources >= NB_LEAST_SOURCES && isfinite(end) ? exp(end) : NAN;
+}
+
 CALLED(part_of)
 {
     estimate_blob blob;
@@ -570,6 +576,8 @@ CALLED(part_of)
                                 {"low", e->low, false},
                                 {"high", e->high, false},
                                 {"ratio", exp(e->mean), false},
+                                {"ratio_low", ratio_end(e, e->low), false},
+                                {"ratio_high", ratio_end(e, e->high), false},
                                 {"p", e->t_p, false},
                                 {"sources", e->sources, true},
                                 {"heads", e->units, true}});
@@ -747,6 +755,8 @@ static const function functions[] = {
     {"low", 1, .scalar = part_of},
     {"high", 1, .scalar = part_of},
     {"ratio", 1, .scalar = part_of},
+    {"ratio_low", 1, .scalar = part_of},
+    {"ratio_high", 1, .scalar = part_of},
     {"p", 1, .scalar = part_of},
     {"sources", 1, .scalar = part_of},
     {"heads", 1, .scalar = part_of},

@@ -29,6 +29,7 @@
  *                                 where it always is, NULL where it is not in the end
  *   center(e), low(e), high(e), ratio(e), p(e), sources(e), heads(e)
  *                                 of an estimate; ratio(e) = exp(center(e)), heads are the units
+ *   ratio_low(e), ratio_high(e)   the ends of the interval of a ratio, where they are finite and of 6 sources or more
  *   verdict(e, family)            of a ratio, on the terms of a comparison: 'better', 'none' ...; of how many verdicts
  *                                 that hold together
  *   holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING)

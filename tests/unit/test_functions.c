@@ -59,6 +59,25 @@ static void test_over_sources(void **state)
     assert_true(isnan(ask(ctx, "high(over_sources(column1, column2))", five)));
 }
 
+/* Ratios 2 and 8, alternating over six sources or five: the mean logarithm of six is ln 4, their standard deviation
+ * sqrt(6 / 5) ln 2, and Student's quantile of 5 degrees of freedom 2.570581835636314. Five have an interval, of whose
+ * ends people are not told; those of an infinite ratio are not told either. */
+static void test_ratio_ends(void **state)
+{
+    static const char of[] = "(ratio_of(column1, 1, 0, 0, NULL, NULL, 0, column2, column2, 0, 0))",
+                      six[] = "(2, 0), (8, 1), (2, 2), (8, 3), (2, 4), (8, 5)",
+                      five[] = "(2, 0), (8, 1), (2, 2), (8, 3), (2, 4)",
+                      infinite[] = "(9e999, 0), (8, 1), (2, 2), (8, 3), (2, 4), (8, 5)";
+    nb_ctx *ctx = *state;
+    double half = 2.570581835636314 * sqrt(6.0 / 5) * log(2) / sqrt(6);
+    assert_close(ask(ctx, nb_format(ctx, "ratio_low%s", of), six), 4 * exp(-half), 1e-12);
+    assert_close(ask(ctx, nb_format(ctx, "ratio_high%s", of), six), 4 * exp(half), 1e-12);
+    assert_true(ask(ctx, nb_format(ctx, "low%s", of), five) < log(4));
+    assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_low%s", of), five)));
+    assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_high%s", of), five)));
+    assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_low%s", of), infinite)));
+}
+
 /* [1.0004, 1.23] is "worse", which [1, 1.23] would deny. */
 static void test_bounds(void **state)
 {
@@ -85,6 +104,6 @@ static void test_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_quantiles), test_with_ctx(test_over_sources),
-                                       test_with_ctx(test_bounds)};
+                                       test_with_ctx(test_ratio_ends), test_with_ctx(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

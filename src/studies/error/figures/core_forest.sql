@@ -27,12 +27,11 @@ point AS (
     LEFT JOIN estimate AS e ON e.core_id = r.core_id AND e.variant_id = r.variant_id AND e.panel_id IS panel.id
     WHERE lines > 1)
 SELECT core.brief AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel,
-       'true' AS pairing_held_fixed, ratio(e) AS ratio, CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high, NULL AS subspace_ratio, v.label AS _series,
-           -rank AS _order,
+       'true' AS pairing_held_fixed, ratio(e) AS ratio, ratio_low(e) AS low,
+       ratio_high(e) AS high, NULL AS subspace_ratio, v.label AS _series, -rank AS _order,
        CASE WHEN abs(center(e)) < 9e999 THEN ratio(e) END AS _ratio, 0 AS _subspace, 1 AS _fixed,
-       CASE WHEN panel_id IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(low(e))), 0) ELSE 0 END AS _low,
-       CASE WHEN panel_id IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(high(e))), 0) ELSE 0 END AS _high,
+       coalesce(CASE WHEN panel_id IS NULL THEN ratio_low(e) END, 0) AS _low,
+       coalesce(CASE WHEN panel_id IS NULL THEN ratio_high(e) END, 0) AS _high,
            v.oracle AS _oracle,
        core.label AS _core, first.label AS _first,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual

@@ -35,12 +35,11 @@ point AS (
         AND e.panel_id IS p.id)
 SELECT core.brief AS figure, point.label AS strategy, coalesce(panel.title, 'all') AS panel,
        CASE WHEN fixed THEN 'true' ELSE 'false' END AS pairing_held_fixed, ratio(e) AS ratio,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high, finite(ratio(sub)) AS subspace_ratio,
+       ratio_low(e) AS low, ratio_high(e) AS high, finite(ratio(sub)) AS subspace_ratio,
        point.label AS _series, -rank AS _order, CASE WHEN abs(center(e)) < 9e999 THEN ratio(e) END AS _ratio,
        coalesce(finite(ratio(sub)), 0) AS _subspace, fixed AS _fixed,
-       CASE WHEN of_panel IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(low(e))), 0) ELSE 0 END AS _low,
-       CASE WHEN of_panel IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(high(e))), 0) ELSE 0 END AS _high,
+       coalesce(CASE WHEN of_panel IS NULL THEN ratio_low(e) END, 0) AS _low,
+       coalesce(CASE WHEN of_panel IS NULL THEN ratio_high(e) END, 0) AS _high,
        point.oracle AS _oracle, coalesce(shown('%.2f', share), '') AS _gap,
        coalesce(shown(CASE WHEN select_s * per >= 9.95 THEN '%.0f' ELSE '%.1f' END, select_s * per)
            || CASE per WHEN 1 THEN ' s' WHEN 1e3 THEN ' ms' ELSE ' ' || char(181) || 's' END, '') AS _select,

@@ -13,10 +13,8 @@ WITH estimated AS (
 lined AS (
     SELECT g.setting, max(k.landmarks) AS landmarks FROM agreed AS g JOIN key AS k ON k.id = g.id
     WHERE question = 'core' GROUP BY g.setting)
-SELECT scope_id, core_id, landmarks, of_source AS source_id, of_head AS head_id, ratio(e) AS ratio, sources(e)
-    AS sources,
-       heads(e) AS heads, missing, CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high
+SELECT scope_id, core_id, landmarks, of_source AS source_id, of_head AS head_id, ratio(e) AS ratio,
+       sources(e) AS sources, heads(e) AS heads, missing, ratio_low(e) AS low, ratio_high(e) AS high
 FROM estimated JOIN lined USING (setting) WHERE abs(center(e)) < 9e999;
 
 -- What a scope is called: its variant, and what else scopes differ in.

@@ -27,7 +27,5 @@ several AS (
     SELECT scope_id FROM placed WHERE of_stratum >= 0 AND heads(e) > 0
     GROUP BY scope_id HAVING count(DISTINCT of_stratum) > 1)
 SELECT scope_id, landmarks, strategy_id, of_stratum AS stratum_id, of_source AS source_id, of_head AS head_id,
-       ratio(e) AS ratio, sources(e) AS sources, heads(e) AS heads, missing,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high
+       ratio(e) AS ratio, sources(e) AS sources, heads(e) AS heads, missing, ratio_low(e) AS low, ratio_high(e) AS high
 FROM placed WHERE abs(center(e)) < 9e999 AND (of_stratum >= 0 OR scope_id IN (SELECT scope_id FROM several));

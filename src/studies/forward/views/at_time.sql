@@ -53,8 +53,7 @@ judged AS (
     FROM duel GROUP BY family_id, threads, n, fraction)
 SELECT judged.*, f.cell_id, f.times, f.chosen, s.cell_id AS second_cell_id, s.times AS second_times,
        s.chosen AS second_chosen, ratio(e) AS ratio, sources(e) AS sources,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
-       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high
+       ratio_low(e) AS low, ratio_high(e) AS high
 FROM judged JOIN vote AS f USING (family_id, threads, n, fraction)
 LEFT JOIN vote AS s ON s.family_id = judged.family_id AND s.threads = judged.threads AND s.n = judged.n
     AND s.fraction = judged.fraction AND s.place = 2 AND s.rank = 1
