@@ -116,9 +116,11 @@ typedef struct {
     nb_ctx *ctx;
 } view;
 
+/* "" if memory runs out too. */
 static const char *text_of(const view *v, int row, int column)
 {
-    return column < 0 ? "" : nb_cell_text(nb_grid_at(v->answer, row, column), v->ctx);
+    const char *text = column < 0 ? "" : nb_cell_text(nb_grid_at(v->answer, row, column), v->ctx);
+    return text ? text : "";
 }
 
 static bool same(const view *v, int a, int b, int column)
@@ -353,5 +355,6 @@ nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_gri
     NB_TRY(ctx, add_paragraphs(&v, true));
     NB_TRY(ctx, show_parts(&v));
     NB_TRY(ctx, add_paragraphs(&v, false));
-    return add_notes(&v);
+    NB_TRY(ctx, add_notes(&v));
+    return nb_error_status(ctx);
 }

@@ -162,7 +162,7 @@ static nb_status find_lines(int runs, const nb_claim_results *results, claim_lin
             line.kind = OF_PART;
             for (int p = 0; p < of->part_count; p++) NB_TRY(ctx, add_line(lines, line, &of->parts[p]));
         }
-    return NB_OK;
+    return nb_error_status(ctx);
 }
 
 static void show_claim(nb_page *page, const claim_line *l, nb_ctx *ctx)

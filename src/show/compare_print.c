@@ -850,5 +850,6 @@ nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *c, nb_ctx *ctx)
     if (c->count == 0) return NB_OK;
     NB_TRY(ctx, prepare(&p, NULL, c, (nb_compare_view){true, true}, ctx));
     for (int i = 0; i < p.lines.count; i++) add_row(&p, grid, &p.lines.items[i]);
-    return nb_grid_end(grid);
+    NB_TRY(ctx, nb_grid_end(grid));
+    return nb_error_status(ctx);
 }

@@ -82,7 +82,9 @@ static inline nb_relation *relation_of(const test_rows *t, nb_ctx *ctx)
     nb_relation *relation;
     assert_non_null(study);
     assert_non_null(store);
-    *study = (nb_study){.component = {.name = "by hand"}, .axes = no_axes, .columns = t->columns};
+    static const nb_option no_options[] = {NB_OPTION_END};
+    *study =
+        (nb_study){.component = {.name = "by hand", .options = no_options}, .axes = no_axes, .columns = t->columns};
     *store = (nb_store){.study = study, .path = "in memory"};
     assert_int_equal(sqlite3_open(":memory:", &store->db), SQLITE_OK);
     assert_ok(ctx, nb_defer(ctx, close_database, store->db));

@@ -440,6 +440,33 @@ static void test_undecided_for_good(void **state)
     assert_null(strstr(text, "undecided, about"));
 }
 
+/* Every allocation of what prints a comparison fails in turn: that is told, and nothing is printed in part. */
+static void test_memory_that_runs_out(void **state)
+{
+    static bakery b;
+    nb_ctx *ctx = *state;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 0.5);
+    nb_comparison c = compare(ctx, &b, &terms);
+    for (int form = 0; form < 3; form++) { /* brief, all numbers, for programs */
+        for (long k = 1, left = 0; left == 0; k++) {
+            nb_mark mark = nb_ctx_mark(ctx);
+            nb_page page;
+            nb_grid grid;
+            nb_page_make(&page, ctx);
+            nb_ctx_fail_alloc(ctx, k);
+            nb_status status = form < 2 ? nb_compare_show(&page, &c, &(nb_compare_view){form, form}, ctx)
+                                        : nb_compare_fill(&grid, &c, ctx);
+            left = nb_ctx_fail_alloc(ctx, 0);
+            assert_int_equal(status, left ? NB_OK : NB_ENOMEM);
+            if (left) assert_true(k > 20);
+            nb_error_clear(ctx);
+            nb_ctx_forget_exhausted(ctx);
+            nb_ctx_release(ctx, mark);
+        }
+    }
+}
+
 static void test_refusals(void **state)
 {
     static bakery b;
@@ -606,6 +633,7 @@ int main(void)
         test_with_ctx(test_failures),
         test_with_ctx(test_noise),
         test_with_ctx(test_sampling_error),
+        test_with_ctx(test_memory_that_runs_out),
         test_with_ctx(test_refusals),
         test_with_ctx(test_builds),
         test_with_ctx(test_settings),

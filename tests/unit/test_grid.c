@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_grid.c - cells of every kind, for programs and for people. */
+#include "base/builder.h"
 #include "pages.h"
 #include "show/query.h"
 
@@ -54,6 +55,41 @@ static void test_json(void **state)
     assert_string_equal(csv_text(&g, *state), "");
 }
 
+/* The first row says which columns there are; memory that runs out is told at the end. */
+static void test_row_by_row(void **state)
+{
+    nb_ctx *ctx = *state;
+    for (long k = 1, left = 0; left == 0; k++) {
+        nb_grid g;
+        nb_ctx_fail_alloc(ctx, k);
+        nb_grid_begin(&g, ctx);
+        for (int row = 0; row < 20; row++) {
+            nb_grid_row(&g);
+            nb_grid_word(&g, "text", row % 2 ? "odd" : NULL);
+            nb_grid_count(&g, "count", row);
+            nb_grid_number(&g, "number", row == 3 ? NAN : -0.0);
+            nb_grid_put(&g, "whole", nb_whole_cell(row == 3 ? INFINITY : 2.0));
+        }
+        left = nb_ctx_fail_alloc(ctx, 0);
+        assert_int_equal(nb_grid_end(&g), left ? NB_OK : NB_ENOMEM);
+        nb_error_clear(ctx);
+        nb_ctx_forget_exhausted(ctx);
+        if (left == 0) continue;
+        assert_int_equal(g.columns, 4);
+        assert_int_equal(g.count, 20);
+        g.count = 4;
+        assert_string_equal(csv_text(&g, ctx), "text,count,number,whole\n,0,0,2\nodd,1,0,2\n,2,0,2\nodd,3,,\n");
+    }
+}
+
+static void test_some_of_a_list(void **state)
+{
+    static const char *const items[] = {"a", "b", "c", "d", "e", "f"};
+    static const char *const known[] = {
+        "", "a", "a and b", "a, b and c", "a, b, c and d", "a, b, c, d and 1 more", "a, b, c, d and 2 more"};
+    for (int count = 0; count < 7; count++) assert_string_equal(nb_list_some(*state, count, items), known[count]);
+}
+
 /* Numbers on the right; a line of a text is one cell. */
 static void test_people(void **state)
 {
@@ -71,6 +107,8 @@ static void test_people(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_csv), test_with_ctx(test_json), test_with_ctx(test_people)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_csv), test_with_ctx(test_json),
+                                       test_with_ctx(test_row_by_row), test_with_ctx(test_some_of_a_list),
+                                       test_with_ctx(test_people)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

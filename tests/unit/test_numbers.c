@@ -3,8 +3,10 @@
 #include "testing.h"
 
 #include "base/numbers.h"
+#include "base/numerals.h"
 
 #include <limits.h>
+#include <math.h>
 
 static void test_integers(void **state)
 {
@@ -109,6 +111,34 @@ static void test_shortest_text(void **state)
     }
 }
 
+static void test_numerals(void **state)
+{
+    (void)state;
+    assert_string_equal(nb_shown("%.2f", -0.004).text, "0.00");
+    assert_string_equal(nb_shown("%.2f", -0.006).text, "-0.01");
+    assert_string_equal(nb_shown("%.3g", -INFINITY).text, "-inf");
+    assert_string_equal(nb_numeral(2.385).text, "2.38"); /* below it in binary */
+    assert_string_equal(nb_numeral(-0.0).text, "0");
+    assert_string_equal(nb_numeral(NAN).text, "-");
+    assert_string_equal(nb_numeral(INFINITY).text, "infinite");
+    assert_string_equal(nb_numeral(-INFINITY).text, "-infinite");
+    assert_string_equal(nb_brief(0.0023851).text, "0.00239");
+    assert_string_equal(nb_brief(23851).text, "2.4e+04");
+}
+
+/* The digits tell on which side of an edge the end lies. */
+static void test_ends_of_intervals(void **state)
+{
+    (void)state;
+    assert_string_equal(nb_ratio_bound("%.3g", 0.9876).text, "0.988");
+    assert_string_equal(nb_ratio_bound("%.3g", 0.99987).text, "0.9999");
+    assert_string_equal(nb_ratio_bound("%.3g", 1.0000004).text, "1.0000004");
+    assert_string_equal(nb_ratio_bound("%.3g", 1).text, "1");
+    assert_string_equal(nb_bound("%.3g", 0.49996, 0.5, NAN).text, "0.49996");
+    assert_string_equal(nb_bound("%.3g", 0.49996, NAN, 1).text, "0.5");
+    assert_string_equal(nb_bound("%.3g", 1.9996, 0.5, 2).text, "1.9996");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +148,8 @@ int main(void)
         cmocka_unit_test(test_reals),
         cmocka_unit_test(test_where_an_integer_ends),
         cmocka_unit_test(test_shortest_text),
+        cmocka_unit_test(test_numerals),
+        cmocka_unit_test(test_ends_of_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
