@@ -54,8 +54,10 @@ nb_status nb_append_item(nb_string *s, const char *separator, nb_ctx *ctx, const
 const char *nb_list_some(nb_ctx *ctx, int count, const char *const *items)
 {
     enum { MOST = 4 };
-    const char *list = "";
-    for (int i = 0; i < count && i < MOST; i++)
-        list = nb_phrase(ctx, "%s%s%s", list, i == 0 ? "" : i + 1 == count ? " and " : ", ", items[i]);
-    return count > MOST ? nb_phrase(ctx, "%s and %d more", list, count - MOST) : list;
+    nb_string list = NB_NO_TEXT;
+    nb_status status = NB_OK;
+    for (int i = 0; i < count && i < MOST && status == NB_OK; i++)
+        status = nb_append_item(&list, i + 1 == count ? " and " : ", ", ctx, "%s", items[i]);
+    if (status == NB_OK && count > MOST) status = nb_append(&list, ctx, " and %d more", count - MOST);
+    return status == NB_OK ? list.text : "";
 }

@@ -2,6 +2,7 @@
 /* suite.c - nysbench suite METHOD...: what methods (attentions, strategies) are worth on a frozen list of heads. */
 #include "commands/command.h"
 
+#include "base/builder.h"
 #include "base/files.h"
 #include "base/scratch.h"
 #include "base/text.h"
@@ -175,7 +176,7 @@ static bool is_result(const char *text)
 static nb_status run_methods(nb_command_line *line, const choices *c, const nb_suite *suite, int count, nb_ctx *ctx)
 {
     nb_suite_result *results;
-    const char *written = "";
+    nb_string written = NB_NO_TEXT;
     NB_NEED(results, nb_alloc(ctx, (size_t)count, sizeof *results));
     for (int i = 0; i < count; i++) {
         const char *text = line->arguments[i];
@@ -191,10 +192,11 @@ static nb_status run_methods(nb_command_line *line, const choices *c, const nb_s
         if (!path) NB_TRY(ctx, judge(c, &results[i], &path, &line->exit, ctx));
         if (!path || line->exit != NB_EXIT_OK) continue;
         NB_TRY(ctx, add_blocks(c, path, &results[i], &line->exit, ctx));
-        NB_NEED(written, nb_format(ctx, "%s%s%s", written, *written ? ", " : "", path));
+        NB_TRY(ctx, nb_append_item(&written, ", ", ctx, "%s", path));
     }
-    return line->exit == NB_EXIT_OK ? print_results(count, results, written, (nb_output_format)line->format.value, ctx)
-                                    : NB_OK;
+    return line->exit == NB_EXIT_OK
+               ? print_results(count, results, written.text, (nb_output_format)line->format.value, ctx)
+               : NB_OK;
 }
 
 /* A function in a Python file: the package asks its cost, and calls this command with --sizes. */

@@ -5,6 +5,7 @@
  * first, since they decide which keys there are. */
 #include "config/config.h"
 
+#include "base/builder.h"
 #include "base/fields.h"
 #include "base/files.h"
 #include "calls/heads.h"
@@ -52,11 +53,11 @@ static bool study_has_key(const nb_study *study, const char *key)
 /* *others <- the studies that have the key, "effect or forward"; NULL: none has it. */
 static nb_status find_studies(const char *key, const char **others, nb_ctx *ctx)
 {
-    *others = NULL;
+    nb_string names = NB_NO_TEXT;
     for (const nb_entry *e = nb_studies.entries; e->component; e++)
         if (study_has_key((const nb_study *)e->component, key))
-            NB_NEED(*others,
-                    nb_format(ctx, "%s%s%s", *others ? *others : "", *others ? " or " : "", e->component->name));
+            NB_TRY(ctx, nb_append_item(&names, " or ", ctx, "%s", e->component->name));
+    *others = *names.text ? names.text : NULL;
     return NB_OK;
 }
 

@@ -2,6 +2,7 @@
 /* keys.c - see keys.h */
 #include "rows/keys.h"
 
+#include "base/builder.h"
 #include "base/text.h"
 #include "rows/columns.h"
 #include "rows/panels.h"
@@ -180,18 +181,19 @@ bool nb_is_in_key(const nb_study *study, const nb_column *c)
 static nb_status list_own(const nb_relation *r, const char **columns, const char ***narrow)
 {
     int count = 0;
-    *columns = "";
+    nb_string all = NB_NO_TEXT;
     NB_NEED(*narrow, nb_alloc(r->ctx, (size_t)nb_column_count(r->study->columns) + 1, sizeof **narrow));
     for (int i = 0; i < r->kind_count; i++)
-        NB_NEED(*columns, nb_format(r->ctx, "%s, %s_id INTEGER", *columns, r->kinds[i]->name));
+        NB_TRY(r->ctx, nb_append(&all, r->ctx, ", %s_id INTEGER", r->kinds[i]->name));
     for (const nb_column *c = r->study->columns; c->name; c++) {
         if (!nb_is_in_key(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0) continue;
-        NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
-                                    c->type == NB_COLUMN_INT    ? "INTEGER"
-                                    : c->type == NB_COLUMN_REAL ? "REAL"
-                                                                : "TEXT"));
+        NB_TRY(r->ctx, nb_append(&all, r->ctx, ", %s %s", c->name,
+                                 c->type == NB_COLUMN_INT    ? "INTEGER"
+                                 : c->type == NB_COLUMN_REAL ? "REAL"
+                                                             : "TEXT"));
         (*narrow)[count++] = nb_column_or_null(r, c->name);
     }
+    *columns = all.text;
     return NB_OK;
 }
 

@@ -2,6 +2,7 @@
 /* made_tables.c - see made_tables.h */
 #include "rows/made_tables.h"
 
+#include "base/builder.h"
 #include "rows/statement.h"
 
 #include <stdarg.h>
@@ -10,11 +11,13 @@
 nb_status nb_relation_table(const nb_relation *r, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx)
 {
-    const char *values = "?", *unique = strstr(columns, ", PRIMARY KEY");
+    const char *unique = strstr(columns, ", PRIMARY KEY");
+    nb_string values = NB_NO_TEXT;
+    NB_TRY(ctx, nb_append(&values, ctx, "?"));
     for (const char *at = columns; (at = strchr(at, ',')) && at != unique; at++)
-        NB_NEED(values, nb_format(ctx, "%s, ?", values));
+        NB_TRY(ctx, nb_append(&values, ctx, ", ?"));
     const nb_sql_given *given =
-        NB_GIVEN(NB_GIVE_NAME("table", table), NB_GIVE_PIECE("columns", columns), NB_GIVE_PIECE("values", values));
+        NB_GIVEN(NB_GIVE_NAME("table", table), NB_GIVE_PIECE("columns", columns), NB_GIVE_PIECE("values", values.text));
     NB_TRY(ctx, nb_sql_run(r, unique ? "made_tables.keyed_table" : "made_tables.table", given, ctx));
     return nb_sql_prepare(r, "made_tables.insert", given, insert, ctx);
 }

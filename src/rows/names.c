@@ -3,6 +3,7 @@
 #include "rows/names.h"
 
 #include "attentions/attention.h"
+#include "base/builder.h"
 #include "base/text.h"
 #include "components/registry.h"
 #include "config/labels.h"
@@ -29,15 +30,18 @@ static bool is_of_reading(const nb_option *o)
 static nb_status kind_of(const char *spec, const nb_data_origin *origin, const nb_choice *choice, const char **kind,
                          nb_ctx *ctx)
 {
+    nb_string all = NB_NO_TEXT;
     *kind = spec;
     if (!origin->model || !choice) return NB_OK;
-    NB_NEED(*kind, nb_format(ctx, "%s, layer %s, n = %d, d = %d", origin->model, origin->layer, origin->n, origin->d));
+    NB_TRY(ctx,
+           nb_append(&all, ctx, "%s, layer %s, n = %d, d = %d", origin->model, origin->layer, origin->n, origin->d));
     for (const nb_option *o = choice->component->options; o->key; o++) {
         const char *text;
         if (!is_of_reading(o)) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, 0, &text, ctx));
-        NB_NEED(*kind, nb_format(ctx, "%s, %s = %s", *kind, o->key, text));
+        NB_TRY(ctx, nb_append(&all, ctx, ", %s = %s", o->key, text));
     }
+    *kind = all.text;
     return NB_OK;
 }
 
@@ -121,15 +125,16 @@ nb_status nb_names_look_at(nb_names *names, int kind, int number, const nb_data_
 /* The component with all options but one, as its identity or its label has them. */
 static nb_status without(const nb_choice *choice, const nb_option *except, bool label, const char **out, nb_ctx *ctx)
 {
-    const char *text = "", *value;
+    nb_string all = NB_NO_TEXT;
+    const char *value;
     for (const nb_option *o = choice->component->options; o->key; o++) {
         if (o == except) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, label ? 0 : 17, &value, ctx));
         if (label && o->initial && strcmp(value, o->initial) == 0) continue;
-        NB_NEED(text, nb_format(ctx, "%s%s%s=%s", text, *text ? ", " : "", o->key, value));
+        NB_TRY(ctx, nb_append_item(&all, ", ", ctx, "%s=%s", o->key, value));
     }
-    NB_NEED(*out,
-            *text ? nb_format(ctx, "%s(%s)", choice->component->name, text) : nb_strdup(ctx, choice->component->name));
+    NB_NEED(*out, *all.text ? nb_format(ctx, "%s(%s)", choice->component->name, all.text)
+                            : nb_strdup(ctx, choice->component->name));
     return NB_OK;
 }
 

@@ -2,6 +2,7 @@
 /* panels.c - see panels.h */
 #include "rows/panels.h"
 
+#include "base/builder.h"
 #include "config/labels.h"
 #include "rows/columns.h"
 #include "rows/made_tables.h"
@@ -13,12 +14,14 @@
 nb_status nb_data_number(nb_relation *r, const nb_data_origin *origin, const nb_spec_facts *problem, const int *kinds,
                          nb_data_ids *ids, nb_ctx *s)
 {
-    const char *text = problem->alike, *name = problem->stratum;
+    const char *text, *name = problem->stratum;
+    nb_string panel = NB_NO_TEXT;
     if (!name) name = origin->model ? origin->model : NB_NO_MODEL;
     nb_mark mark = nb_ctx_mark(s);
+    NB_TRY(s, nb_append(&panel, s, "%s", problem->alike));
     for (int i = 0; i < r->kind_count; i++)
-        if (nb_is_of_scene(r, i)) NB_NEED(text, nb_format(s, "%s, %d", text, kinds[i]));
-    NB_TRY(s, nb_texts_number(&r->panels, text, &ids->panel));
+        if (nb_is_of_scene(r, i)) NB_TRY(s, nb_append(&panel, s, ", %d", kinds[i]));
+    NB_TRY(s, nb_texts_number(&r->panels, panel.text, &ids->panel));
     NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
     NB_TRY(s, nb_texts_number(&r->strata, name, &ids->stratum));
     r->drawn[ids->stratum] = problem->stratum;

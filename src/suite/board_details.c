@@ -2,6 +2,7 @@
 /* board_details.c - what an entry of a board unfolds to: its models, damage, times, references and errors by layer. */
 #include "suite/board.h"
 
+#include "base/builder.h"
 #include "base/mistakes.h"
 
 #include <math.h>
@@ -145,7 +146,7 @@ static nb_status add_damage(nb_page *page, const nb_board_entry *e, int track, n
 {
     const nb_suite *s = e->result->suite;
     const nb_suite_damaged *d = s->tracks[track].damaged;
-    const char *sources = "";
+    nb_string sources = NB_NO_TEXT;
     if (!d || !e->result->damage) return NB_OK;
     const char *model = s->models[d->model].name;
     const nb_suite_damage *own = &e->result->damage[track];
@@ -154,9 +155,9 @@ static nb_status add_damage(nb_page *page, const nb_board_entry *e, int track, n
                           own->refused);
     if (!own->values) return NB_OK;
     for (int i = 0; i < d->count; i++)
-        NB_NEED(sources, nb_format(ctx, "%s%s%.3g on %s", sources, i ? ", " : "", own->values[i], d->sources[i]));
+        NB_TRY(ctx, nb_append_item(&sources, ", ", ctx, "%.3g on %s", own->values[i], d->sources[i]));
     nb_page_paragraph(page, "Damage to %s at 1/%d: %.3g, interval [%.3g, %.3g]; %s.", model, nb_suite_parts[d->share],
-                      e->damage.mean, e->damage.low, e->damage.high, sources);
+                      e->damage.mean, e->damage.low, e->damage.high, sources.text);
     return NB_OK;
 }
 

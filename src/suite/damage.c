@@ -3,6 +3,7 @@
  * the sources that the list names. A value is the mean over trials. */
 #include "suite/suite.h"
 
+#include "base/builder.h"
 #include "base/default_seed.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -33,7 +34,8 @@ static nb_status name_problem(const nb_suite_track *track, const char *program, 
                               nb_ctx *ctx)
 {
     const nb_suite_damaged *d = track->damaged;
-    const char *run, *start, *numbers = "";
+    const char *run, *start;
+    nb_string numbers = NB_NO_TEXT;
     nb_choice choice;
     nb_model_part part;
     int at;
@@ -47,9 +49,9 @@ static nb_status name_problem(const nb_suite_track *track, const char *program, 
                part.program.run, part.model.causal ? "" : "not ", track->name);
     for (int i = 0; i < d->count; i++) {
         NB_TRY(ctx, find_source(&part, d->sources[i], &at, ctx));
-        NB_NEED(numbers, nb_format(ctx, "%s%s%d", numbers, i ? ", " : "", at));
+        NB_TRY(ctx, nb_append_item(&numbers, ", ", ctx, "%d", at));
     }
-    NB_NEED(*problem, nb_format(ctx, "%s, source=[%s])", start, numbers));
+    NB_NEED(*problem, nb_format(ctx, "%s, source=[%s])", start, numbers.text));
     return NB_OK;
 }
 
