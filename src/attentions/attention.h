@@ -45,12 +45,6 @@ typedef struct {
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_attention;
 
-/* SQL, of the view `run`: the row's attention is exact by its traits. */
-#define NB_EXACT_ATTENTION_SQL "attention_id IN (SELECT id FROM component WHERE kind = 'attention' AND exact)"
-/* The same of a row of a study with a column output_error, of which exact attention in single precision has some 1e-6:
- * a function or a program that computes exact attention counts too. */
-#define NB_EXACT_OUTPUT_SQL "(output_error <= 1e-5 OR " NB_EXACT_ATTENTION_SQL ")"
-
 unsigned nb_attention_traits(const nb_choice *attention);                       /* with its options */
 int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape); /* 0: none */
 int nb_attention_keep(const nb_choice *attention);                              /* passes; 1: it keeps nothing */

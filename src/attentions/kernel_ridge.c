@@ -25,7 +25,8 @@
  * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
  *
  * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto takes the landmarks of near=window, fits each
- * kind of near keys and has the one that leave-one-out finds best; with top=0 it fits none and window alone. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
+ * kind of near keys and has the one that leave-one-out finds best; with top=0 it fits none and window alone. Steps 2
+ * to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"

@@ -2,8 +2,8 @@
 /* pairs.h - the pairs of rows that a question is about: one value of a column against another, where nothing else
  * differs. Rows of the same problem, head and trial are a pair that agree in all columns of their identity but that
  * one. pairs.sql makes them, and says what its tables hold. */
-#ifndef NB_REPORT_PAIRS_H
-#define NB_REPORT_PAIRS_H
+#ifndef NB_ROWS_PAIRS_H
+#define NB_ROWS_PAIRS_H
 
 #include "rows/relation.h"
 

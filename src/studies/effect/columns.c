@@ -2,7 +2,7 @@
 /* columns.c - the columns of the effect study's rows, in the order of the CSV. */
 #include "studies/effect/study.h"
 
-#include "attentions/attention.h"
+#include "studies/exact_output.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_effect_row, field, __VA_ARGS__)
 #define TOLD(field, ...) NB_COLUMN_MEASURE_OF(nb_effect_row, result.told, field, __VA_ARGS__)

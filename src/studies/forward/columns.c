@@ -2,7 +2,7 @@
 /* columns.c - the columns of the forward study's rows, in the order of the CSV. */
 #include "studies/forward/study.h"
 
-#include "attentions/attention.h"
+#include "studies/exact_output.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_forward_row, field, __VA_ARGS__)
 #define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_forward_row, measures, field, __VA_ARGS__)
