@@ -2,7 +2,7 @@
 /* strategy.c - what a strategy's record says and must say, and what strategies share: scores, samples of S, starts. */
 #include "strategies/strategy.h"
 
-#include "components/told.h"
+#include "components/component_facts.h"
 #include "kernels/kernel.h"
 #include "linalg/basis.h"
 
@@ -41,7 +41,8 @@ static void tell_traits(const nb_choice *of, const void *question, void *answer)
 unsigned nb_strategy_traits(const nb_choice *strategy)
 {
     unsigned traits = record_of(strategy)->traits;
-    if (record_of(strategy)->traits_of) nb_told(strategy, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
+    if (record_of(strategy)->traits_of)
+        nb_ask_fact(strategy, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
     return traits;
 }
 
@@ -72,7 +73,7 @@ static void tell_within(const nb_choice *of, const void *question, void *answer)
 static nb_within within_of(const nb_choice *strategy)
 {
     told_within told = {.option = -1};
-    if (record_of(strategy)->within) nb_told(strategy, "within", tell_within, NULL, 0, &told, sizeof told);
+    if (record_of(strategy)->within) nb_ask_fact(strategy, "within", tell_within, NULL, 0, &told, sizeof told);
     return (nb_within){told.option < 0 ? NULL : choice_at(strategy, told.option), told.tokens};
 }
 
@@ -91,7 +92,7 @@ double nb_strategy_multiplications(const nb_choice *strategy, int n, int d, int 
     const sizes asked = {n, d, m};
     double told = NAN;
     if (record_of(strategy)->multiplications)
-        nb_told(strategy, "multiplications", tell_multiplications, &asked, sizeof asked, &told, sizeof told);
+        nb_ask_fact(strategy, "multiplications", tell_multiplications, &asked, sizeof asked, &told, sizeof told);
     return told;
 }
 

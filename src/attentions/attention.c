@@ -6,7 +6,7 @@
 #include "base/machine.h"
 #include "calls/called.h"
 #include "calls/early.h"
-#include "components/told.h"
+#include "components/component_facts.h"
 #include "cores/core.h"
 #include "strategies/strategy.h"
 
@@ -52,7 +52,8 @@ static void tell_traits(const nb_choice *of, const void *q, void *answer)
 unsigned nb_attention_traits(const nb_choice *attention)
 {
     unsigned traits = record_of(attention)->traits;
-    if (record_of(attention)->traits_of) nb_told(attention, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
+    if (record_of(attention)->traits_of)
+        nb_ask_fact(attention, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
     return traits;
 }
 
@@ -67,7 +68,7 @@ int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape)
     const nb_attention *a = record_of(attention);
     const question asked = pack(shape, 0);
     int size = 0;
-    if (a->size_of) nb_told(attention, "size_of", tell_size, &asked, sizeof asked, &size, sizeof size);
+    if (a->size_of) nb_ask_fact(attention, "size_of", tell_size, &asked, sizeof asked, &size, sizeof size);
     for (const nb_option *o = a->component.options; !a->size_of && a->size && o->key; o++)
         if (strcmp(o->key, a->size) == 0) return *(const int *)((const char *)attention->options + o->offset);
     return size;
@@ -82,7 +83,7 @@ static void tell_keep(const nb_choice *of, const void *q, void *answer)
 int nb_attention_keep(const nb_choice *attention)
 {
     int keep = 1;
-    if (record_of(attention)->keep) nb_told(attention, "keep", tell_keep, NULL, 0, &keep, sizeof keep);
+    if (record_of(attention)->keep) nb_ask_fact(attention, "keep", tell_keep, NULL, 0, &keep, sizeof keep);
     return keep;
 }
 
@@ -96,7 +97,7 @@ nb_attention_cost nb_attention_cost_of(const nb_choice *attention, const nb_laye
 {
     const question asked = pack(shape, threads);
     nb_attention_cost cost = {.multiplications = NAN};
-    nb_told(attention, "cost", tell_cost, &asked, sizeof asked, &cost, sizeof cost);
+    nb_ask_fact(attention, "cost", tell_cost, &asked, sizeof asked, &cost, sizeof cost);
     return cost;
 }
 
@@ -178,7 +179,7 @@ static nb_status ask_refusal(const nb_choice *attention, const nb_layer_shape *s
 {
     const question asked = pack(shape, 0);
     told_refusal told = {.status = NB_OK};
-    NB_REQUIRE(ctx, nb_told(attention, "refusal", tell_refusal, &asked, sizeof asked, &told, sizeof told), NB_EIO,
+    NB_REQUIRE(ctx, nb_ask_fact(attention, "refusal", tell_refusal, &asked, sizeof asked, &told, sizeof told), NB_EIO,
                "%s: its refusal did not return", attention->label);
     told.text[sizeof told.text - 1] = '\0';
     NB_REQUIRE(ctx, told.status == NB_OK, told.status, "%s", told.text);

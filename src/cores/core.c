@@ -2,7 +2,7 @@
 /* core.c - what a core's record says, and what it must. */
 #include "cores/core.h"
 
-#include "components/told.h"
+#include "components/component_facts.h"
 
 #include <float.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static void tell_traits(const nb_choice *of, const void *question, void *answer)
 unsigned nb_core_traits(const nb_choice *core)
 {
     unsigned traits = record_of(core)->traits;
-    if (record_of(core)->traits_of) nb_told(core, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
+    if (record_of(core)->traits_of) nb_ask_fact(core, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
     return traits;
 }
 
@@ -53,6 +53,6 @@ nb_core_cost nb_core_cost_of(const nb_choice *core, int n, int m)
 {
     const sizes asked = {n, m};
     nb_core_cost told = {.multiplications = NAN};
-    if (record_of(core)->cost) nb_told(core, "cost", tell_cost, &asked, sizeof asked, &told, sizeof told);
+    if (record_of(core)->cost) nb_ask_fact(core, "cost", tell_cost, &asked, sizeof asked, &told, sizeof told);
     return told;
 }

@@ -32,7 +32,7 @@ static void find_refusal(nb_suite_result *r, int track)
 
 static nb_status settle_model(nb_suite_result *r, int model, double limit_s, nb_ctx *ctx)
 {
-    if (r->method.sizes) return nb_suite_told(r->suite, model, &r->method, r->settings[model], ctx);
+    if (r->method.sizes) return nb_suite_read_counts(r->suite, model, &r->method, r->settings[model], ctx);
     NB_REQUIRE(ctx, !(r->method.traits & NB_ATTENTION_ELSEWHERE), NB_EINVAL,
                "%s: a program computes it, so its multiplications are not counted and it has no number; %s tells "
                "them, or cost= and sizes= of nysbench.suite; %s times it without a number",

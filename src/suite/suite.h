@@ -119,8 +119,8 @@ nb_status nb_suite_settle(const nb_suite *suite, int model, const nb_suite_metho
                           nb_suite_setting settings[NB_SUITE_SHARES], nb_ctx *ctx);
 /* Takes them from the method's file `sizes`: a list of objects with model, share, attention and multiplications, or an
  * object with such a list, `settings`. NB_EINVAL for one that is none, or has more multiplications than its share. */
-nb_status nb_suite_told(const nb_suite *suite, int model, const nb_suite_method *method,
-                        nb_suite_setting settings[NB_SUITE_SHARES], nb_ctx *ctx);
+nb_status nb_suite_read_counts(const nb_suite *suite, int model, const nb_suite_method *method,
+                               nb_suite_setting settings[NB_SUITE_SHARES], nb_ctx *ctx);
 /* NB_EINVAL where the method at its largest size, on the model's first head, has outputs that are not finite, that
  * change when it is run again, or that depend on later tokens under a mask; each check has so many seconds. */
 nb_status nb_suite_trust(const nb_suite *suite, int model, const nb_suite_setting settings[NB_SUITE_SHARES],

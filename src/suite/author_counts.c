@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* told.c - settings whose multiplications a method's author tells, since the program cannot count them. */
+/* author_counts.c - settings whose multiplications a method's author tells, since the program cannot count them. */
 #include "suite/suite.h"
 
 #include "base/files.h"
@@ -35,8 +35,8 @@ static bool is_model(const nb_suite *s, const char *name)
     return false;
 }
 
-nb_status nb_suite_told(const nb_suite *s, int model, const nb_suite_method *method,
-                        nb_suite_setting settings[NB_SUITE_SHARES], nb_ctx *ctx)
+nb_status nb_suite_read_counts(const nb_suite *s, int model, const nb_suite_method *method,
+                               nb_suite_setting settings[NB_SUITE_SHARES], nb_ctx *ctx)
 {
     json_t *all, *item;
     const char *path = method->sizes;

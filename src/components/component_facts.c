@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* told.c - the answers belong to the process, as the registries do. */
-#include "components/told.h"
+/* component_facts.c - the answers belong to the process, as the registries do. */
+#include "components/component_facts.h"
 
 #include "base/apart.h"
 #include "components/plugin.h"
@@ -11,7 +11,7 @@
 
 typedef struct kept kept;
 struct kept {
-    nb_tell *tell;
+    nb_tell_fact *tell;
     const nb_component *component;
     size_t question_bytes, answer_bytes;
     bool told; /* it has answered */
@@ -21,7 +21,7 @@ struct kept {
 
 static kept *answers;
 
-static const kept *find(const nb_choice *of, nb_tell *tell, const void *question, size_t bytes)
+static const kept *find(const nb_choice *of, nb_tell_fact *tell, const void *question, size_t bytes)
 {
     const kept *k = answers;
     while (k &&
@@ -33,7 +33,7 @@ static const kept *find(const nb_choice *of, nb_tell *tell, const void *question
 
 typedef struct {
     const nb_choice *of;
-    nb_tell *tell;
+    nb_tell_fact *tell;
     const void *question;
     void *answer;
 } call;
@@ -58,7 +58,7 @@ static bool ask(const nb_choice *of, const char *function, call *c, size_t bytes
 }
 
 /* Without memory the answer is not kept. */
-static void keep_answer(const nb_choice *of, nb_tell *tell, const void *question, size_t question_bytes,
+static void keep_answer(const nb_choice *of, nb_tell_fact *tell, const void *question, size_t question_bytes,
                         const void *answer, size_t answer_bytes, bool told)
 {
     size_t name_bytes = strlen(of->canonical) + 1;
@@ -74,8 +74,8 @@ static void keep_answer(const nb_choice *of, nb_tell *tell, const void *question
     answers = k;
 }
 
-bool nb_told(const nb_choice *of, const char *function, nb_tell *tell, const void *question, size_t question_bytes,
-             void *answer, size_t answer_bytes)
+bool nb_ask_fact(const nb_choice *of, const char *function, nb_tell_fact *tell, const void *question,
+                 size_t question_bytes, void *answer, size_t answer_bytes)
 {
     if (!nb_plugin_of(of->component)) {
         tell(of, question, answer);
