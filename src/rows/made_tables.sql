@@ -18,3 +18,6 @@ INSERT INTO temp.{table} VALUES ({values})
 DROP TABLE IF EXISTS temp.{table};
 CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY);
 INSERT INTO {table} SELECT id FROM run WHERE {where} ORDER BY id;
+
+-- name: any
+SELECT 1 FROM temp.{table} LIMIT 1;

@@ -51,11 +51,8 @@ nb_status nb_views_forget(nb_relation *r, bool but_looks)
 
 static const char pairs_of[] = "pairs:";
 
-/* Makes what a word of length `length` names: pairs:COLUMN, or a view of the study. */
-static nb_status make_needed(nb_relation *r, const char *word, size_t length, nb_ctx *ctx)
+nb_status nb_view_need(nb_relation *r, const char *name, nb_ctx *ctx)
 {
-    const char *name;
-    NB_NEED(name, nb_format(ctx, "%.*s", (int)length, word));
     if (strncmp(name, pairs_of, strlen(pairs_of)) == 0) return nb_pairs_need(r, name + strlen(pairs_of), ctx);
     const nb_sql_file *view = find_view(r, name);
     NB_REQUIRE(ctx, view, NB_EBUG, "no view '%s' in the study %s", name, r->study->component.name);
@@ -71,7 +68,9 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
     const char *end = line + strcspn(line, "\n");
     for (line += strspn(line, " "); line < end; line += strspn(line, " ")) {
         size_t length = strcspn(line, " \n");
-        NB_TRY(ctx, make_needed(r, line, length, ctx));
+        const char *name;
+        NB_NEED(name, nb_format(ctx, "%.*s", (int)length, line));
+        NB_TRY(ctx, nb_view_need(r, name, ctx));
         line += length;
     }
     return NB_OK;

@@ -2,6 +2,7 @@
 /* query.c - see query.h */
 #include "show/query.h"
 
+#include "rows/statement.h"
 #include "rows/views.h"
 
 #include <string.h>
@@ -52,10 +53,15 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx
 nb_status nb_query_has_rows(nb_relation *r, const char *sql, bool *any, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
-    nb_mark mark;
-    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
-    mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, nb_relation_prepare(r, sql, NULL, &s, ctx));
+    const nb_comment *comments;
+    NB_TRY(ctx, nb_query_comments(sql, &comments, ctx));
+    const char *sign = nb_comment_text(comments, "exists");
+    NB_TRY(ctx, *sign ? nb_view_need(r, sign, ctx) : nb_relation_need(r, sql, ctx));
+    nb_mark mark = nb_ctx_mark(ctx);
+    if (*sign)
+        NB_TRY(ctx, nb_sql_prepare(r, "made_tables.any", NB_GIVEN(NB_GIVE_NAME("table", sign)), &s, ctx));
+    else
+        NB_TRY(ctx, nb_relation_prepare(r, sql, NULL, &s, ctx));
     NB_TRY(ctx, nb_relation_step(r, s, any));
     nb_ctx_release(ctx, mark);
     return NB_OK;

@@ -9,6 +9,7 @@
  *   -- needs: NAME NAME                       views of the study
  * Of figures (show/figure.h): is, compares, prepare, script, title, data, arrays, ticks, bars, set, most
  * Of tables:
+ *   -- exists: VIEW                           of the study: has rows where the table has some, and is made sooner
  *   -- file: NAME.csv                         as in nb_table
  *   -- flags: COLUMN COLUMN                   columns that are true or false
  *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
@@ -44,7 +45,7 @@ nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx
 
 /* Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);
-/* Whether the first query, which answers programs, has a row: no more of it is asked. */
+/* Whether the first query, which answers programs, has a row: no more of it is asked, and less of `exists`. */
 nb_status nb_query_has_rows(nb_relation *relation, const char *sql, bool *any, nb_ctx *ctx);
 nb_status nb_query_show(nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
 /* Each query of `sql` answers people, without tables for programs. */

@@ -24,6 +24,19 @@ small() { # OPTIONS...
     expect "nysbench: warning: table rows: the run has no rows for it"
 }
 
+@test "what is listed has rows, and what is not has none: also where nothing is compared, has a result, or is run" {
+    local options=("" "--set strategies=uniform" "--set landmarks=4" "--only strategy=uniform" "--only problem=gaussian"
+        "--set problems=clusters(n=4,d=2,count=2)")
+    for option in "${options[@]}"; do
+        rm -rf "$WORK/r"
+        small ${option:+"${option%% *}" "${option#* }"}
+        "$NYSBENCH" table "$WORK/r" -f csv | sed 1d | cut -d, -f1 | sort >"$WORK/listed"
+        for name in $(ls src/studies/error/tables | sed 's/\.sql$//'); do
+            if "$NYSBENCH" table "$WORK/r" "$name" -f csv 2>/dev/null | grep -q .; then echo "$name"; fi
+        done | sort | diff "$WORK/listed" -
+    done
+}
+
 @test "a run prints its comparison; tables as CSV have as many cells in each line" {
     "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=error --set factors=nystromformer \
         -o "$WORK/r" >"$WORK/printed" 2>/dev/null

@@ -1,6 +1,6 @@
 -- summary: strategies on an axis of mean ranks, with the critical difference
 -- reference: J. Demsar, Statistical comparisons of classifiers over multiple data sets, J. Mach. Learn. Res. 7, 2006
--- needs: standing drawn_variant
+-- needs: ranking drawn_variant
 -- script: ranks.gp
 -- title: mean ranks by error, with {_stem}, {_title}
 -- data: rank _level _side _to _layer _ranked _difference _layers

@@ -2,6 +2,7 @@
 -- reference: none: medians over heads and trials
 -- place: 1
 -- needs: cell_line
+-- exists: cell
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- paragraph: In the tables:
 -- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare',

@@ -1,7 +1,8 @@
 -- summary: mean rank of each strategy over sources, with the tests of Friedman and Nemenyi
 -- reference: J. Demsar, Statistical comparisons of classifiers over multiple data sets, J. Mach. Learn. Res. 7, 2006
 -- reference: M. Friedman, The use of ranks to avoid the assumption of normality, J. Am. Stat. Assoc. 32, 1937
--- needs: standing
+-- needs: ranking
+-- exists: standing
 -- heading: Mean rank of each strategy by error, over sources
 -- labels: 1
 -- above: {_constant}

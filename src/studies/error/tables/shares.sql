@@ -1,6 +1,7 @@
 -- summary: each strategy against the baseline, by problem and pooled
 -- reference: none: ratios of errors in the same trial, and shares of the gap on their scale
 -- needs: share
+-- exists: versus
 -- heading: Relative to {_baseline}
 -- paragraph: In the table:
 -- word: error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m

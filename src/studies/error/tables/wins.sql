@@ -1,6 +1,7 @@
 -- summary: strategies against each other: on how many sources one has the lesser error
 -- reference: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979
--- needs: standing
+-- needs: bout
+-- exists: standing
 -- heading: On how many sources one strategy has less error than another
 -- labels: 2
 -- above: {_constant}

@@ -1,12 +1,5 @@
--- The settings that strategies are compared in, each known by the number of its first row, and so is its scope, in
--- which settings differ in landmarks alone.
--- needs: pairs:strategy
-CREATE TEMP TABLE setting AS
-SELECT setting AS setting_id, min(scope) AS scope_id, max(k.landmarks) AS landmarks
-FROM agreed AS g JOIN key AS k ON k.id = g.id WHERE question = 'strategy' GROUP BY setting;
-CREATE UNIQUE INDEX settings ON setting (setting_id);
-
 -- What a scope is called: name and stem (of a figure: the core in any case) have what scopes differ in.
+-- needs: setting
 CREATE TEMP TABLE scope_name AS
 WITH kind AS (
     SELECT 'core' AS kind, 1 AS place UNION ALL SELECT 'kernel', 2 UNION ALL SELECT 'pairing', 3

@@ -1,0 +1,35 @@
+-- `contender` has each strategy that is planned in a standing, where each source counts as one (missing: in how many of
+-- them it has no result). Strategies with results are ranked (ranking.sql), but for those that are not compared with
+-- the first (refusal).
+-- needs: standing meeting scope
+CREATE TEMP TABLE entered AS -- the sources of a standing by strategy
+SELECT s.id AS standing_id, strategy_id, source_id, ok
+FROM standing AS s JOIN result_in AS e ON e.setting_id = s.setting_id AND s.stratum_id IN (-1, e.stratum_id);
+
+CREATE TEMP TABLE contender AS
+WITH per_strategy AS (
+    SELECT standing_id, strategy_id, planned, planned - count(CASE WHEN ok THEN 1 END) AS missing
+    FROM entered JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered
+        GROUP BY 1) USING (standing_id)
+    GROUP BY standing_id, strategy_id),
+led AS (
+    SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id
+    FROM per_strategy),
+judged AS (
+    SELECT led.*, refusal
+    FROM led JOIN standing AS s ON s.id = standing_id
+    LEFT JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = strategy_id AND f.b_id = first_id)
+SELECT *, missing < planned AND refusal IS NULL AS ranked FROM judged;
+CREATE UNIQUE INDEX contenders ON contender (standing_id, strategy_id);
+
+-- A standing as tables name it, with the columns of its setting.
+CREATE TEMP TABLE titled AS
+SELECT s.id AS standing_id, s.setting_id, s.scope_id, s.stratum_id, s.landmarks, n.name AS scope, n.constant, n.stem,
+       coalesce(stratum.label, n.all_strata) AS title, coalesce(stratum.name, 'all') AS model,
+       max(s.stratum_id < 0) OVER (PARTITION BY s.scope_id) AS several,
+       CASE WHEN min(s.stratum_id) OVER () < 0 THEN 1 END AS pooled,
+       r.kernel, r.pairing, r.factors, r.core, r.rows, r.engine, r.precision, p.input
+FROM standing AS s JOIN scope_name AS n USING (scope_id) JOIN key ON key.number = s.setting_id
+JOIN run AS r ON r.id = key.id JOIN component AS p ON p.kind = 'problem' AND p.id = key.problem_id
+LEFT JOIN stratum ON stratum.id = s.stratum_id;
+CREATE UNIQUE INDEX titles ON titled (standing_id);

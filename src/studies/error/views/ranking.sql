@@ -1,0 +1,79 @@
+-- Strategies of a standing that are ranked, over the sources in which all of them meet: `ranking` has mean ranks, and
+-- the letters of the groups, which are the largest whose ranks differ by no more than the critical difference.
+-- needs: contender
+CREATE TEMP TABLE placed AS -- ranks in the sources in which all meet
+WITH per_source AS (
+    SELECT a.standing_id, m.source_id, a.strategy_id, count(*) AS met,
+           2 * count(CASE WHEN sign > 0 THEN 1 END) + count(CASE WHEN sign = 0 THEN 1 END) AS score
+    FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
+    JOIN standing AS s ON s.id = a.standing_id
+    JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
+        AND s.stratum_id IN (-1, m.stratum_id)
+    JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = a.strategy_id AND f.b_id = b.strategy_id
+    WHERE a.ranked AND b.ranked AND f.refusal IS NULL GROUP BY a.standing_id, m.source_id, a.strategy_id),
+size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
+whole AS (
+    SELECT standing_id, source_id FROM per_source JOIN size USING (standing_id) WHERE met = ranked - 1
+    GROUP BY standing_id, source_id HAVING count(*) = max(ranked))
+SELECT standing_id, source_id, strategy_id, rank() OVER (PARTITION BY standing_id, source_id ORDER BY score) +
+       0.5 * (count(*) OVER (PARTITION BY standing_id, source_id, score) - 1) AS rank
+FROM per_source JOIN whole USING (standing_id, source_id);
+
+CREATE TEMP TABLE missed AS -- the sources that are left out
+SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
+FROM (SELECT standing_id, source_id FROM entered EXCEPT SELECT standing_id, source_id FROM placed)
+JOIN source ON source.id = source_id JOIN stratum ON stratum.id = stratum_id;
+
+CREATE TEMP TABLE test AS
+WITH per_standing AS (
+    SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked, max(planned) AS planned
+    FROM contender GROUP BY standing_id),
+known AS (
+    SELECT standing_id, count(DISTINCT source_id) AS sources, friedman_chi2(rank, source_id, strategy_id) AS chi2,
+           friedman_p(rank, source_id, strategy_id) AS chi2_p, friedman_f(rank, source_id, strategy_id) AS f,
+           friedman_f_p(rank, source_id, strategy_id) AS f_p, friedman_w(rank, source_id, strategy_id) AS w
+    FROM placed GROUP BY standing_id),
+named AS (
+    SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY source_id DESC) AS place,
+           group_concat(source, ' | ') OVER (PARTITION BY standing_id ORDER BY source_id) AS left_out
+    FROM missed)
+SELECT per_standing.*, coalesce(sources, 0) AS sources, chi2, chi2_p, f, f_p, w,
+       nemenyi(sources, ranked) AS critical_difference,
+       coalesce(left_out, '') AS left_out,
+       CASE WHEN ranked = 0 THEN 'no method has a result' WHEN ranked = 1 THEN 'only one method has a result'
+            WHEN sources IS NULL THEN 'in no source all methods have a result' WHEN chi2 IS NULL THEN
+            sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END || ', fewer than 6' END AS untested
+FROM per_standing LEFT JOIN known USING (standing_id)
+LEFT JOIN named ON named.standing_id = per_standing.standing_id AND place = 1;
+
+CREATE TEMP TABLE ranked AS -- by place
+SELECT standing_id, strategy_id, rank, row_number() OVER (PARTITION BY standing_id ORDER BY rank, strategy_id) AS place
+FROM (SELECT standing_id, strategy_id, mean(rank) AS rank FROM placed GROUP BY standing_id, strategy_id);
+CREATE UNIQUE INDEX places ON ranked (standing_id, place);
+
+CREATE TEMP TABLE equals AS -- the groups, from one place to another
+WITH per_first AS (
+    SELECT a.standing_id, a.place AS first, max(b.place) AS last
+    FROM ranked AS a JOIN test AS t USING (standing_id) JOIN ranked AS b ON b.standing_id = a.standing_id
+        AND b.place >= a.place AND b.rank - a.rank <= critical_difference
+    GROUP BY a.standing_id, a.place),
+grown AS (
+    SELECT *, coalesce(max(last) OVER (PARTITION BY standing_id ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND
+               1 PRECEDING), 0) AS before
+    FROM per_first)
+SELECT standing_id, first, last, row_number() OVER (PARTITION BY standing_id ORDER BY first) - 1 AS number
+FROM grown WHERE last > before;
+
+CREATE TEMP TABLE ranking AS
+WITH per_strategy AS (
+    SELECT r.*, min(number) AS low, max(number) AS high
+    FROM ranked AS r LEFT JOIN equals AS e ON e.standing_id = r.standing_id AND place BETWEEN first AND last
+    GROUP BY r.standing_id, r.strategy_id),
+lettered AS (
+    SELECT *, CASE WHEN low < 26 THEN char(97 + low) ELSE char(96 + low / 26, 97 + low % 26) END AS a,
+           CASE WHEN high < 26 THEN char(97 + high) ELSE char(96 + high / 26, 97 + high % 26) END AS b
+    FROM per_strategy)
+SELECT standing_id, strategy_id, rank, place, CASE WHEN low IS NULL THEN '' WHEN low = high THEN a
+           WHEN high = low + 1 AND high < 26 THEN a || b ELSE a || '-' || b END AS groups
+FROM lettered;
+CREATE UNIQUE INDEX rankings ON ranking (standing_id, strategy_id);
