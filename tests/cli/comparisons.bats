@@ -42,6 +42,21 @@ both="{pairing: both, strategies: exchange}" # a block
     [ "$(grep -c '[0-9)]\*' "$WORK/five")" -eq 0 ]
 }
 
+# Two problems, cores and sizes, an oracle, and a block whose strategy is refused, since it has another pairing. The
+# package's is in tests/python/test_run.py, all others in tests/unit/test_one_answer.c.
+@test "a run, compare and the report show one comparison; the report's is over all landmarks" {
+    small --set "blocks=[{strategies: [uniform, kmeans, segment_means, leverage]}, $both]" \
+        --set trials=8 >"$WORK/run" 2>/dev/null
+    "$NYSBENCH" compare "$WORK/r" >"$WORK/compare"
+    [ "$(wc -l <"$WORK/compare")" -gt 20 ]
+    head -n "$(wc -l <"$WORK/compare")" "$WORK/run" | diff "$WORK/compare" -
+    "$NYSBENCH" report "$WORK/r" >/dev/null
+    "$NYSBENCH" compare "$WORK/r" --pool landmarks --by-model --format markdown |
+        sed '/^## error/,/^nysbench compare/!d; /^Exploratory/,/^$/d; s/^##/###/' >"$WORK/pooled"
+    [ "$(grep -c '^|' "$WORK/pooled")" -gt 10 ]
+    sed '/^### error by/,/^nysbench compare/!d' "$WORK/r/report.md" | diff "$WORK/pooled" -
+}
+
 @test "errors that are rounding noise are shown as such and not compared" {
     config <<'Y'
 problems: gaussian(n=48, d=4)

@@ -539,7 +539,9 @@ class Answers(Folders):
 
     def test_compare(self):
         lines, full = self.lines(self.found.compare()), self.program("compare", str(self.found.folder))
-        self.assertEqual([line["ratio"] for line in lines], [line["ratio"] for line in full if line["model"] == "all"])
+        for column in ("ratio", "joint_low", "joint_high", "verdict", "why", "sources"):
+            self.assertEqual([line[column] for line in lines],
+                             [line[column] for line in full if line["model"] == "all"], column)
         self.assertEqual([line["method"] for line in lines[:2]], ["kmeans", "segment_means"])
         self.assertEqual({line["sources"] for line in lines}, {6})
         self.assertEqual({line["method"]
