@@ -182,15 +182,15 @@ typedef struct {
 nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
                           int *failures, nb_ctx *ctx);
 
-/* *where: a condition on the views of the rows that holds for those that `only` flags (by row of the plan; NULL: all).
- * *failures: how many of them are neither ok nor skipped, including "planned". */
-nb_status nb_outcomes_choose(const nb_relation *relation, const nb_plan *plan, const bool *only, const char **where,
-                             int *failures, nb_ctx *ctx);
+/* Makes the table `asked` of the positions of rows that `only` flags (by row of the plan; NULL: none). *failures: how
+ * many of these, or of all, are neither ok nor skipped, including "planned". */
+nb_status nb_outcomes_choose(const nb_relation *relation, const nb_plan *plan, const bool *only, int *failures,
+                             nb_ctx *ctx);
 
-/* Prints counts by status of the rows for which that holds, why they were skipped, and for each reason of failures the
- * first rows with the command that repeats one alone. The list of all rows goes to NB_FAILURES_FILE in the run's
- * folder; without failures there is no such file. */
-nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *relation, const char *where, nb_ctx *ctx);
+/* Prints counts by status of all rows, or of `some`, those in `asked`, why they were skipped, and for each reason of
+ * failures the first rows with the command that repeats one alone. The list of all rows goes to NB_FAILURES_FILE in the
+ * run's folder; without failures there is no such file. */
+nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *relation, bool some, nb_ctx *ctx);
 
 /* An experiment's file is written from a template, which gives its keys, their order, meaning and defaults; these
  * replace its values. */

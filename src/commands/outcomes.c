@@ -24,38 +24,36 @@ typedef struct {
     const char *command; /* all but the key */
 } outcomes;
 
-nb_status nb_outcomes_choose(const nb_relation *r, const nb_plan *plan, const bool *only, const char **where,
-                             int *failures, nb_ctx *ctx)
+nb_status nb_outcomes_choose(const nb_relation *r, const nb_plan *plan, const bool *only, int *failures, nb_ctx *ctx)
 {
     sqlite3_stmt *insert;
     nb_grid a;
-    *where = nb_sql_text(only ? "outcomes.asked" : "outcomes.all");
-    if (only) NB_TRY(ctx, nb_relation_table(r, "asked", "position INTEGER PRIMARY KEY", &insert, ctx));
+    NB_TRY(ctx, nb_relation_table(r, "asked", "position INTEGER PRIMARY KEY", &insert, ctx));
     for (int i = 0; only && i < plan->row_count; i++)
         if (only[i]) NB_TRY(ctx, nb_relation_add(r, insert, "i", i));
-    NB_TRY(ctx, nb_sql_ask(r, "outcomes.failures", NB_GIVEN(NB_GIVE_PIECE("where", *where)), &a, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "outcomes.failures", NB_GIVEN(NB_GIVE_INT("some", only != NULL)), &a, ctx));
     *failures = (int)nb_grid_at(&a, 0, 0)->integer;
     return NB_OK;
 }
 
-static nb_status find_wrong(const nb_relation *r, const char *where, nb_grid *rows, nb_ctx *ctx)
+static nb_status find_wrong(const nb_relation *r, bool some, nb_grid *rows, nb_ctx *ctx)
 {
-    return nb_sql_ask(r, "outcomes.wrong", NB_GIVEN(NB_GIVE_PIECE("where", where)), rows, ctx);
+    return nb_sql_ask(r, "outcomes.wrong", NB_GIVEN(NB_GIVE_INT("some", some)), rows, ctx);
 }
 
 /* Each status once with its count, in the order in which people want them; then why rows were skipped. */
-static nb_status print_counts(const nb_relation *r, const char *where, nb_ctx *ctx)
+static nb_status print_counts(const nb_relation *r, bool some, nb_ctx *ctx)
 {
     nb_grid counts, skipped;
     long long all = 0;
-    NB_TRY(ctx, nb_sql_ask(r, "outcomes.counts", NB_GIVEN(NB_GIVE_PIECE("where", where)), &counts, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "outcomes.counts", NB_GIVEN(NB_GIVE_INT("some", some)), &counts, ctx));
     for (int i = 0; i < counts.count; i++) all += nb_grid_at(&counts, i, 1)->integer;
     printf("rows: %lld", all);
     for (const char *const *status = nb_row_statuses; *status; status++)
         for (int i = 0; i < counts.count; i++)
             if (strcmp(nb_grid_at(&counts, i, 0)->text, *status) == 0)
                 printf(", %lld %s", nb_grid_at(&counts, i, 1)->integer, *status);
-    NB_TRY(ctx, nb_sql_ask(r, "outcomes.skipped", NB_GIVEN(NB_GIVE_PIECE("where", where)), &skipped, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "outcomes.skipped", NB_GIVEN(NB_GIVE_INT("some", some)), &skipped, ctx));
     for (int i = 0; i < skipped.count; i++)
         printf("\nskipped: %lld rows: %s", nb_grid_at(&skipped, i, 0)->integer, nb_grid_at(&skipped, i, 1)->text);
     fputc('\n', stdout);
@@ -115,26 +113,26 @@ static nb_status print_failures(const outcomes *o, const char *path, nb_ctx *ctx
     return NB_OK;
 }
 
-static nb_status print_outcomes(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
+static nb_status print_outcomes(const nb_experiment *e, const nb_relation *r, bool some, nb_ctx *ctx)
 {
     const char *path;
     outcomes all = {.command = ""}, asked;
     NB_TRY(ctx, nb_run_path(e->folder, NB_FAILURES_FILE, &path, ctx));
-    NB_TRY(ctx, find_wrong(r, "1", &all.rows, ctx));
+    NB_TRY(ctx, find_wrong(r, false, &all.rows, ctx));
     if (all.rows.count > 0) NB_TRY(ctx, nb_keys_init(&e->plan, &all.keys, ctx));
     NB_TRY(ctx, make_command(e, &all.command, ctx));
     asked = all;
-    NB_TRY(ctx, find_wrong(r, where, &asked.rows, ctx));
-    NB_TRY(ctx, print_counts(r, where, ctx));
+    NB_TRY(ctx, find_wrong(r, some, &asked.rows, ctx));
+    NB_TRY(ctx, print_counts(r, some, ctx));
     fflush(stdout);
     NB_TRY(ctx, print_failures(&asked, path, ctx));
     return nb_run_write(e->folder, NB_FAILURES_FILE, all.rows.count ? print_all : NULL, &all, ctx);
 }
 
-nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
+nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *r, bool some, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = print_outcomes(e, r, where, ctx);
+    nb_status status = print_outcomes(e, r, some, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -66,14 +66,13 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
     nb_row_list rows;
     nb_page page;
-    const char *where;
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
     NB_TRY(ctx, nb_run_labels(e->folder, study, &rows.labels, ctx));
     NB_TRY(ctx, nb_relation_open(&results.relation, store, rows.labels, ctx));
     if (e->config.baseline) results.relation->baseline = e->config.baseline->canonical;
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &rows, ctx));
-    NB_TRY(ctx, nb_outcomes_choose(results.relation, &e->plan, only, &where, failures, ctx));
+    NB_TRY(ctx, nb_outcomes_choose(results.relation, &e->plan, only, failures, ctx));
     nb_status (*tell)(const nb_results *, nb_page *, nb_ctx *) = nb_full_study_of(study)->tell;
     NB_TRY(ctx, (tell ? tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
     NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
@@ -82,7 +81,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
         if (page.count > 0) fputc('\n', stdout);
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
     }
-    NB_TRY(ctx, nb_outcomes_print(e, results.relation, where, ctx));
+    NB_TRY(ctx, nb_outcomes_print(e, results.relation, only != NULL, ctx));
     fflush(stdout);
     nb_status status = is_interrupted(how) || results.part ? NB_OK : draw_figures(&results, how->gnuplots, ctx);
     if (!how->quiet) NB_TRY(ctx, print_places(e, how, ctx));
