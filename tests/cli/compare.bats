@@ -136,20 +136,8 @@ assert '"${rest#* }, (x, drop)" \
     [ "$(wc -l <"$WORK/out")" -le 24 ]
     [ "$(awk 'length > 80' "$WORK/out" | wc -l)" -eq 0 ]
     grep -qE '^  landmarks +2 +3 +4 +5 +6 +7 +8 +10$' "$WORK/out"
-    "$NYSBENCH" compare "$WORK/r" --format json | /usr/bin/python3 -c '
-import json, re, sys
-lines, rows, core = json.load(sys.stdin), {}, None
-for line in open(sys.argv[1] + "/out"):
-    core = re.match("  core ([a-z]+)", line)[1] if line.startswith("  core") else core
-    words = line.split()
-    if core and len(words) == 9:
-        for m, word in zip((2, 3, 4, 5, 6, 7, 8, 10), words[1:]):
-            rows[core, words[0], m] = word
-marks = {"better": "*", "worse": "x", "equivalent": "=", "undecided": ""}
-assert len(lines) == len(rows) == 32, (len(lines), rows)
-for x in lines:
-    word = rows[x["core"].split("(")[0], x["method"].split("(")[0], x["landmarks"]]
-    assert word == "%.3g" % x["ratio"] + marks[x["verdict"]], (word, x)' "$WORK"
+    "$NYSBENCH" compare "$WORK/r" --format json >"$WORK/json"
+    py check_across "$WORK/out" "$WORK/json"
     run "$NYSBENCH" compare "$WORK/r" --where landmarks=4 --where core=svd
     grep -qE '^  strategy +ratio +interval +verdict +sources$' <<<"$output"
 }

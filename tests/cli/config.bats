@@ -424,10 +424,9 @@ Y
 }
 
 @test "a pattern or folder of heads stands for its files, in order: here, beside the config, in rules and claims" {
-    mkdir -p "$WORK/set/h/npy" "$WORK/set/h/none"
+    mkdir -p "$WORK/set/h/none"
     cp experiments/data/panel/vit_c*_n257_L6.safetensors "$WORK/set/h"
-    /usr/bin/python3 -c 'import numpy as np, sys
-for x in "qk": np.save(f"{sys.argv[1]}/{x}.npy", np.ones((2, 9, 4)))' "$WORK/set/h/npy"
+    save_head "$WORK/set/h/npy" qk 2,9,4
     touch "$WORK/set/h/none/README"
     files() { sed -n '/^problems:/,/^[a-oq-z]/s/.*file=\([^,]*\), head.*/\1/p' <<<"$output" | tr '\n' ' '; }
     cat >"$WORK/set/c.yaml" <<'Y'
@@ -469,10 +468,8 @@ Y
 }
 
 @test "an option names the model of .npy heads; a file's metadata name its own, unless the option names another" {
-    mkdir "$WORK/h" "$WORK/g"
-    /usr/bin/python3 -c 'import numpy as np, sys
-points = np.random.default_rng(5).normal(size=(9, 4))
-for f in sys.argv[1:]: np.save(f"{f}/q.npy", points), np.save(f"{f}/k.npy", points)' "$WORK/h" "$WORK/g"
+    save_head "$WORK/h" qk 9,4
+    save_head "$WORK/g" qk 9,4
     printf '%s\n' "problems: ['heads(file=[$WORK/h, $WORK/g], model=\"mine\")', heads(file=$WORK/h)," \
         "           heads(file=$ASTRONAUT)]" \
         'strategies: uniform' 'landmarks: 4' 'cores: svd' 'trials: 1' 'metrics: error' 'plots: []' >"$WORK/c.yaml"

@@ -191,10 +191,7 @@ core() { # HOW [OPTION...]: a line of a list
     local head
     head=$PWD/experiments/data/vit_astronaut_n257_L6.safetensors
     program
-    mkdir head
-    /usr/bin/python3 -c 'import numpy as np
-r = np.random.default_rng(5)
-np.save("head/q.npy", r.normal(size=(23, 3))), np.save("head/k.npy", r.normal(size=(23, 3)))'
+    save_head head qk 23,3 5
     {
         printf '%s\n' 'problems: heads(file=head)' 'strategies: [segment_means, uniform]' 'landmarks: [4, 7]' \
             'trials: 2' 'plots: []' 'metrics: [error, core_residual]' 'cores:' '  - svd(rcond=1e-9)'

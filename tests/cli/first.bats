@@ -199,11 +199,7 @@ EOF
     run env PYTHONPATH=python /usr/bin/python3 mine.py
     expect_status 0
     [ "$(grep -c '^ *largest_norm .*\(better\|worse\|undecided\|equivalent\)' <<<"$output")" -eq 3 ]
-    /usr/bin/python3 -c '
-import os, numpy as np
-os.mkdir("my-layer")
-for name, x in zip("qkv", np.random.default_rng(1).standard_normal((3, 6, 2, 100, 8))):
-    np.save(f"my-layer/{name}.npy", x)'
+    save_head my-layer qkv 6,2,100,8
     sed -n '/^From a shell/,/^In C/s/^    \([.]\)/\1/p' "$OLDPWD/README.md" >commands
     run bash -e commands
     expect_status 0

@@ -639,10 +639,7 @@ YAML
 
 @test "what is wrong with a program's answer is the reason of its rows; a mask needs causal=true" {
     program
-    mkdir "$WORK/h"
-    /usr/bin/python3 -c 'import numpy as np, sys
-q, k, v = np.random.default_rng(1).standard_normal((3, 2, 40, 8))
-for name in "qkv": np.save(f"{sys.argv[1]}/{name}.npy", globals()[name])' "$WORK/h"
+    save_head "$WORK/h" qkv 2,40,8
     cat >"$WORK/f.yaml" <<YAML
 study: forward
 problems: ["heads(file=$WORK/h, causal=true)"]

@@ -119,6 +119,12 @@ in_store() {
     /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/store.py" "$1/results.sqlite" "$2"
 }
 
+# A head or layer of normal numbers, as a folder of .npy files: save_head FOLDER NAMES SHAPE [SEED [TYPE]], where NAMES
+# are such as qkv, and SHAPE is such as 30,3.
+save_head() {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/../support/save_head.py" "$@"
+}
+
 # Asserts or prints something of `rows`, the lines of a CSV file as dictionaries: of_csv FILE.csv 'STATEMENT in Python'
 of_csv() {
     /usr/bin/python3 -c "import csv, sys; rows = list(csv.DictReader(open(sys.argv[1], newline=''))); $2" "$1"

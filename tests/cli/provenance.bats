@@ -6,11 +6,7 @@ load helpers
 
 # Head files of n tokens in $WORK/h: save SEED [N].
 save() {
-    mkdir -p "$WORK/h"
-    /usr/bin/python3 -c 'import numpy, sys
-r = numpy.random.default_rng(int(sys.argv[2]))
-for name in "qk": numpy.save(sys.argv[1] + "/" + name, r.standard_normal((int(sys.argv[3]), 3)))' \
-        "$WORK/h" "$1" "${2:-30}"
+    save_head "$WORK/h" qk "${2:-30},3" "$1"
 }
 
 experiment() {

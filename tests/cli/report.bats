@@ -87,10 +87,7 @@ expect_caveat() {
 }
 
 @test "what a config says stays text: tags, Markdown, quotes" {
-    mkdir "$WORK/<b>h|x"
-    /usr/bin/python3 -c 'import numpy, sys
-r = numpy.random.default_rng(1)
-for name in "qk": numpy.save(sys.argv[1] + "/" + name, r.standard_normal((30, 3)))' "$WORK/<b>h|x"
+    save_head "$WORK/<b>h|x" qk 30,3
     config <<Y
 question: "<script>alert(1)</script> & \"a\" [x](javascript:1) ![y](http://z) \`c\` *d* | e"
 problems: ["heads(file='$WORK/<b>h|x')"]

@@ -233,10 +233,7 @@ Y
 }
 
 @test "a file name that gnuplot could take for a command is only a name" {
-    mkdir "$WORK/x\`touch PWNED\`'y"
-    /usr/bin/python3 -c 'import numpy, sys
-for name in "qk": numpy.save(sys.argv[1] + "/" + name, numpy.random.default_rng(1).standard_normal((20, 3)))' \
-        "$WORK/x\`touch PWNED\`'y"
+    save_head "$WORK/x\`touch PWNED\`'y" qk 20,3
     config <<Y
 problems: "heads(file=\"$WORK/x\`touch PWNED\`'y\")"
 strategies: uniform
@@ -251,10 +248,7 @@ Y
 }
 
 @test "data of another size in the same file are measured anew" {
-    mkdir "$WORK/h"
-    save() { /usr/bin/python3 -c 'import numpy, sys
-points = numpy.random.default_rng(1).standard_normal((int(sys.argv[2]), 3))
-for name in "qk": numpy.save(sys.argv[1] + "/" + name, points)' "$WORK/h" "$1"; }
+    save() { save_head "$WORK/h" qk "$1,3"; }
     config <<Y
 problems: heads(file=$WORK/h)
 strategies: uniform

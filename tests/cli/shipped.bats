@@ -87,11 +87,7 @@ attentions_of() {
 }
 
 @test "attentions for decoders that are compared at equal multiplications have these within 5 %, by the column flops" {
-    mkdir "$WORK/heads"
-    /usr/bin/python3 -c 'import sys, numpy as np
-draws = np.random.default_rng(0)
-for name in "qkv":
-    np.save(f"{sys.argv[1]}/{name}.npy", draws.standard_normal((1, 8192, 64)).astype(np.float32))' "$WORK/heads"
+    save_head "$WORK/heads" qkv 1,8192,64 0 float32
     while read -r name n shares; do
         cat >"$WORK/$name-$n.yaml" <<EOF
 study: forward

@@ -65,11 +65,7 @@ EOF
     run ./nysbench run c.yaml -q -o r
     expect_status 0
     expect "rows: 2, 2 ok"
-    /usr/bin/python3 - r/rows.csv <<'PY'
-import csv, sys
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-assert all(float(r["added_column"]) == 2 * float(r["mse"]) > 0 for r in rows), rows
-PY
+    of_csv r/rows.csv 'assert all(float(r["added_column"]) == 2 * float(r["mse"]) > 0 for r in rows), rows'
     run ./nysbench describe added_column
     expect_status 0
     expect "twice the mse"

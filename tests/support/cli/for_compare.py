@@ -2,6 +2,7 @@
 """What tests/cli/compare.bats asks in Python: for_compare.py FUNCTION ARGUMENT..."""
 import csv
 import json
+import re
 import sqlite3
 import sys
 
@@ -21,6 +22,22 @@ def change_build(store):
 def check_rectangle(file, count):
     rows = list(csv.reader(open(file, newline="")))
     assert len(rows) == int(count) and len({len(row) for row in rows}) == 1, rows
+
+
+def check_across(text, json_path):
+    """Cells of the table with m across are the ratios and the marks of their verdicts."""
+    lines, rows, core = json.load(open(json_path)), {}, None
+    for line in open(text):
+        core = re.match("  core ([a-z]+)", line)[1] if line.startswith("  core") else core
+        words = line.split()
+        if core and len(words) == 9:
+            for m, word in zip((2, 3, 4, 5, 6, 7, 8, 10), words[1:]):
+                rows[core, words[0], m] = word
+    marks = {"better": "*", "worse": "x", "equivalent": "=", "undecided": ""}
+    assert len(lines) == len(rows) == 32, (len(lines), rows)
+    for x in lines:
+        word = rows[x["core"].split("(")[0], x["method"].split("(")[0], x["landmarks"]]
+        assert word == "%.3g" % x["ratio"] + marks[x["verdict"]], (word, x)
 
 
 globals()[sys.argv[1]](*sys.argv[2:])
