@@ -28,14 +28,20 @@ LONG = {"minilm-512": (MiniLM, 512),
         **{f"smollm2-{n}": (SmolLM2, n) for n in (1024, 2048, 4096, 8192)}}
 TASKS = {"vit-regions": ViTRegions, "whisper-words": WhisperWords,
          "smollm2-passkey": SmolLM2Passkey, "smollm2-variable": SmolLM2Variable}
+PARTS = ("", "-test", "-replication")  # of the split, in names: development has none
 KEPT = 2  # exact passes that are kept; one of smollm2 takes 180 MB with its probabilities
 TOP = 10
 ROWS = 64  # of probabilities that are worked on at a time
 
 
 def names():
-    """Of the models, on development and, with -test, on test sources."""
-    return [name + part for part in ("", "-test") for name in (*MODELS, *LONG, *TASKS)]
+    """Of the models on the sources of each part: minilm, minilm-test, minilm-replication."""
+    return [name + part for part in PARTS for name in (*MODELS, *LONG, *TASKS)]
+
+
+def without_part(name):
+    """minilm, of any of these."""
+    return name.removesuffix(PARTS[1]).removesuffix(PARTS[2])
 
 
 class Diverged(ArithmeticError):
@@ -142,7 +148,7 @@ class Effects:
         path = packages.path("inputs", name + ".npz")
         self.inputs = np.load(path)
         self.sources = self.inputs.files
-        name = name.removesuffix("-test")
+        name = without_part(name)
         self.model = LONG[name][0](LONG[name][1]) if name in LONG else (MODELS | TASKS)[name]()
         # NumPy takes minutes for a long layer; the library's exact attention differs by its rounding, some 1e-7.
         self._attention = exact_attention if name in MODELS else library_attention(self.model, "streamed", 0, 0)

