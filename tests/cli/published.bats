@@ -27,11 +27,11 @@ copy_texts() {
 
 @test "a number that is in no row of its published files is named, with its place" {
     copy_texts
-    sed -i 's/error of 0\.028/error of 0.0277/' "$WORK/README.md"
+    sed -i 's/heads is 0\.028/heads is 0.0277/' "$WORK/README.md"
     sed -i 's/| 0\.72 \[0\.69, 0\.75\] |/| 0.73 [0.69, 0.75] |/' "$WORK/docs/appendix.md"
     run check_numbers "$WORK"
     expect_status 1
-    expect "README.md#what-has-been-found: '0.0277'"
+    expect "README.md#what-has-been-found: '0.0277, 0.012, 0.066'"
     expect "docs/appendix.md#how-surely: '0.73, 0.69, 0.75'"
 }
 
@@ -94,6 +94,30 @@ EOF
     run /usr/bin/python3 tests/bench/suite_figure.py numbers "$WORK"
     expect_status 1
     expect "tova.json is of the list z"
+}
+
+@test "what is told of the replication is what its files say; numbers are within, agree or have changed" {
+    diff <(/usr/bin/python3 tests/bench/replication.py rows) results/published/replication.csv
+    diff <(/usr/bin/python3 tests/bench/replication.py counts) results/published/replication_counts.csv
+    # 100 in [80, 125] is a factor of 1.25 wide each way: together with 1.25 of its own a ratio may differ
+    # by exp(ln 1.25 * sqrt(2)), 1.371; a share of 0.5 +- 0.1 with +- 0.1 of its own by 0.141.
+    printf '%s\n' method,ratio,low,high a,100,80,125 b,100,80,125 c,100,80,125 d,100,80,125 e,5,4,6 >"$WORK/x.csv"
+    printf '%s\n' method,ratio,low,high,sources a,124,99.2,155,7 b,136,108.8,170,7 c,138,110.4,172.5,7 f,1,1,1,7 \
+        d,136,108.8,170,7 >"$WORK/replicated_x.csv"
+    printf '%s\n' attention,task_error,low,high 'streamed,0,0,0' g,0.5,0.4,0.6 h,0,-0.1,0.1 >"$WORK/y.csv"
+    printf '%s\n' attention,task_error,low,high 'streamed,0,0,0' g,0.63,0.53,0.73 h,0.15,0.05,0.25 \
+        >"$WORK/replicated_y.csv"
+    echo method,ratio,low,high >"$WORK/replicated_alone.csv"
+    run /usr/bin/python3 tests/bench/replication.py rows "$WORK"
+    expect_status 0
+    expect "x.csv,,,,,,,,,,,,,a,,,100,80,125,124,99.2,155,7,within"
+    expect "x.csv,,,,,,,,,,,,,b,,,100,80,125,136,108.8,170,7,agrees"
+    expect "x.csv,,,,,,,,,,,,,c,,,100,80,125,138,110.4,172.5,7,changed"
+    expect "y.csv,,,,,,,,,,,,,,g,,0.5,0.4,0.6,0.63,0.53,0.73,,agrees"
+    expect "y.csv,,,,,,,,,,,,,,h,,0,-0.1,0.1,0.15,0.05,0.25,,changed"
+    [ "${#lines[@]}" -eq 6 ] # d repeats b's numbers, e and f stand in one file alone
+    run /usr/bin/python3 tests/bench/replication.py counts "$WORK"
+    expect "all,5,1,2,2"
 }
 
 # publish [ARGUMENT]...: make publish's script in a tree of its own, whose LIST the test writes.
