@@ -50,3 +50,8 @@ nb_digits nb_ratio_bound(const char *format, double x)
 {
     return nb_bound(format, x, 1, NAN);
 }
+
+const char *nb_plural(double count)
+{
+    return count == 1 ? "" : "s";
+}

@@ -22,4 +22,7 @@ nb_digits nb_brief(double x);                     /* as an error is read, in thr
 nb_digits nb_bound(const char *format, double x, double edge, double other);
 nb_digits nb_ratio_bound(const char *format, double x);
 
+/* Returns what stands behind a noun of so many: "s", or "" of one. */
+const char *nb_plural(double count);
+
 #endif

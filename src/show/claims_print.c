@@ -57,11 +57,6 @@ nb_status nb_claims_tell_tally(int runs, const nb_claim_results *results, const 
     return NB_OK;
 }
 
-static const char *plural(double count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static const char *name_quantity(const nb_claim *c)
 {
     if (c->untested) return NULL;
@@ -103,7 +98,7 @@ static const char *tell_units(const claim_line *l, nb_ctx *ctx)
     const nb_claim_answer *a = l->answer;
     int parts = l->result->part_count > 1 ? l->result->part_count : 1;
     const char *together = a->family > parts ? nb_phrase(ctx, "; one of %d that hold together", a->family) : "";
-    return nb_phrase(ctx, "%d source%s, %d head%s%s", a->sources, plural(a->sources), a->heads, plural(a->heads),
+    return nb_phrase(ctx, "%d source%s, %d head%s%s", a->sources, nb_plural(a->sources), a->heads, nb_plural(a->heads),
                      together);
 }
 
@@ -112,7 +107,7 @@ static const char *tell_note(const claim_line *l, nb_ctx *ctx)
 {
     const nb_claim_answer *a = l->answer;
     const char *note = a->why ? a->why : "";
-    if (isfinite(a->more)) note = nb_phrase(ctx, "about %.0f more source%s would decide", a->more, plural(a->more));
+    if (isfinite(a->more)) note = nb_phrase(ctx, "about %.0f more source%s would decide", a->more, nb_plural(a->more));
     if (a->disturbed == 0) return note;
     return nb_phrase(ctx, "%s%s%s disturbed %d of %d %s (%s)", note, *note ? "; " : "", a->disturbance.who,
                      a->disturbed, a->timed, l->claim->form == NB_CLAIM_COMPARE ? "pairs of times" : "times",

@@ -107,6 +107,7 @@ static void add_line(nb_compare_lines *lines, const nb_compared *x)
     bool over = x->stratum == NB_OVER_STRATA;
     lines->items[lines->count] =
         (nb_compare_line){.of = x,
+                          .beside = c != lines->contrasts,
                           .value = of->value,
                           .base = of->baseline,
                           .setting = of->setting,
