@@ -347,9 +347,46 @@ static int count_stars(nb_relation *r, const char *name, nb_ctx *ctx)
     return count;
 }
 
+/* The line of two strategies, either way round, in a setting; NULL: there is none. */
+static const nb_compared *find_pair(const nb_comparison *c, const nb_cell *a, const nb_cell *b, const nb_cell *core,
+                                    long long m)
+{
+    for (int i = 0; i < c->count; i++) {
+        const nb_compared *x = &c->items[i];
+        const char *value = value_of(x, x->contrast->value), *base = value_of(x, x->contrast->baseline);
+        bool same_two = (strcmp(value, a->text) == 0 && strcmp(base, b->text) == 0) ||
+                        (strcmp(value, b->text) == 0 && strcmp(base, a->text) == 0);
+        if (same_two && strcmp(setting_cell(x, "core")->text, core->text) == 0 &&
+            setting_cell(x, "landmarks")->integer == m)
+            return x;
+    }
+    return NULL;
+}
+
+/* The table of wins refuses two strategies in a setting where their comparison does, and no others. Returns how many
+ * times some are refused beside others that are not. */
+static int check_refusals(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
+{
+    const nb_table *wins = (const nb_table *)nb_registry_find(&nb_tables, "wins");
+    nb_grid a;
+    int refused = 0, compared = 0;
+    assert_ok(ctx, nb_query_fill(r, wins->sql, &a, ctx));
+    int core = nb_grid_column(&a, "core"), m = nb_grid_column(&a, "landmarks"), method = nb_grid_column(&a, "method"),
+        over = nb_grid_column(&a, "over"), refusal = nb_grid_column(&a, "refusal");
+    for (int i = 0; i < a.count; i++) {
+        const nb_cell *cell = nb_grid_at(&a, i, 0);
+        const nb_compared *x = find_pair(c, cell + method, cell + over, cell + core, cell[m].integer);
+        bool is_refused = cell[refusal].type != NB_CELL_NONE;
+        if (x && x->pairs->pairs > 0) assert_int_equal(is_refused, x->contrast->refusal != NULL);
+        refused += is_refused;
+        compared += !is_refused;
+    }
+    return refused > 0 && compared > 0;
+}
+
 /* Where the comparison of each pair has no verdict on any, tables star nothing. Of all refused ones none is ranked but
  * the first. */
-static int check_stars(nb_relation *r, nb_ctx *ctx)
+static int check_stars(nb_relation *r, int *mixed, nb_ctx *ctx)
 {
     static const char *const tables[] = {"errors", "wins"};
     const nb_compare_terms terms = {
@@ -362,6 +399,7 @@ static int check_stars(nb_relation *r, nb_ctx *ctx)
         known += c.items[i].verdict != NB_NO_VERDICT && c.items[i].verdict != NB_REFUSED;
         refused += c.items[i].verdict == NB_REFUSED;
     }
+    *mixed += check_refusals(r, &c, ctx);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) stars += count_stars(r, tables[i], ctx);
     if (known == 0) assert_int_equal(stars, 0);
     if (refused < c.count) return stars;
@@ -374,7 +412,7 @@ static int check_stars(nb_relation *r, nb_ctx *ctx)
 static void test_one_answer(void **state)
 {
     static table t;
-    int stars = 0, refusals = 0, verdicts = 0, core_refusals = 0, forests = 0;
+    int stars = 0, refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, mixed = 0;
     assert_ok(*state, nb_random_new(&rng, *state));
     gsl_rng_set(rng, 20261128);
     for (int run = 0; run < RUNS; run++) {
@@ -389,7 +427,7 @@ static void test_one_answer(void **state)
         forests += check_forest(r, ctx);
         core_refusals += check_cores(r, ctx);
         check_claims(r, &c, ctx);
-        stars += check_stars(r, ctx);
+        stars += check_stars(r, &mixed, ctx);
         for (int i = 0; i < c.count; i++) {
             refusals += c.items[i].verdict == NB_REFUSED;
             if (s.of_builds) assert_int_equal(c.items[i].verdict, NB_REFUSED);
@@ -397,8 +435,8 @@ static void test_one_answer(void **state)
         }
         nb_ctx_free(ctx);
     }
-    assert_true(stars > 0 && refusals > 0 && verdicts > 0 && core_refusals > 0 &&
-                forests > 0); /* the runs are no special case */
+    assert_true(stars > 0 && refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 &&
+                mixed > 0); /* the runs are no special case */
 }
 
 int main(void)
