@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.c - see compare_print.h. Above the table of a page (compare_print_table.c) stands what all lines have in
- * common, below it what they hold and what is odd (compare_print_below.c), and last what the words of the table mean
+/* compare_print.c - see compare_print.h. Above the table of a page (compare_print_table.c) stands what all lines have
+ * in common, below it what they hold and what is odd (compare_print_below.c), and last what the words of the table mean
  * (compare_print_words.c). */
 #include "show/compare_print_private.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print_below.c - what stands below the table of a comparison: what it holds, and what is odd in its lines or in
- * the rows that they are made of. */
+/* compare_print_below.c - what stands below the table of a comparison: what it holds, and what is odd in its lines or
+ * in the rows that they are made of. */
 #include "show/compare_print_private.h"
 
 #include "base/builder.h"

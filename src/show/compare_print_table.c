@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print_table.c - the table of a comparison, one of four: all that is known, a line each; a line each; of time and
- * error, a line for each method; or a setting across. */
+/* compare_print_table.c - the table of a comparison, one of four: all that is known, a line each; a line each; of time
+ * and error, a line for each method; or a setting across. */
 #include "show/compare_print_private.h"
 
 #include "rows/functions.h"
