@@ -225,6 +225,11 @@ const char *nb_phrase(nb_ctx *ctx, const char *format, ...)
     return text ? text : "";
 }
 
+nb_status nb_phrases_end(const nb_ctx *ctx)
+{
+    return nb_error_status(ctx) == NB_ENOMEM ? NB_ENOMEM : NB_OK;
+}
+
 nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr)
 {
     if (!injected_failure(ctx) && push(ctx, ptr, destroy, NULL) == NB_OK) return NB_OK;

@@ -53,9 +53,10 @@ void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity);
 
 char *nb_strdup(nb_ctx *ctx, const char *text);
 char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for sentences and cells, which many calls make: "" when out of memory, and who shows them asks
- * nb_error_status at the end. */
+/* The same for sentences and cells, which many calls make: "" when out of memory, and who shows them asks at the end
+ * whether that was so, NB_ENOMEM. */
 const char *nb_phrase(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+nb_status nb_phrases_end(const nb_ctx *ctx);
 /* Copies a text with `to` in the place of each `from`. */
 const char *nb_replaced(nb_ctx *ctx, const char *text, const char *from, const char *to);
 

@@ -356,5 +356,5 @@ nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_gri
     NB_TRY(ctx, show_parts(&v));
     NB_TRY(ctx, add_paragraphs(&v, false));
     NB_TRY(ctx, add_notes(&v));
-    return nb_error_status(ctx);
+    return nb_phrases_end(ctx);
 }

@@ -157,7 +157,7 @@ static nb_status find_lines(int runs, const nb_claim_results *results, claim_lin
             line.kind = OF_PART;
             for (int p = 0; p < of->part_count; p++) NB_TRY(ctx, add_line(lines, line, &of->parts[p]));
         }
-    return nb_error_status(ctx);
+    return nb_phrases_end(ctx);
 }
 
 static void show_claim(nb_page *page, const claim_line *l, nb_ctx *ctx)
@@ -275,7 +275,7 @@ nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_
     if (form == NB_CLAIMS_LINES) nb_page_heading(page, 2, "Claims: %s", tally);
     NB_TRY(ctx, show[form](page, &lines));
     if (form == NB_CLAIMS_PARTS) nb_page_heading(page, 4, "Claims: %s", tally);
-    return nb_error_status(ctx);
+    return nb_phrases_end(ctx);
 }
 
 /* For programs: what is not known, open or infinite is none. */

@@ -182,5 +182,5 @@ nb_status nb_compare_lines_find(const nb_comparison *comparison, const nb_compar
     for (int i = 0; i < lines->count; i++) tell_line(lines, &lines->items[i]);
     choose_lines(lines);
     lines->across = !view->full && !two && lines->along >= 0 && lines->shown_count > MOST_LINES;
-    return nb_error_status(ctx);
+    return nb_phrases_end(ctx);
 }

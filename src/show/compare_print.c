@@ -114,6 +114,6 @@ nb_status nb_compare_show(nb_page *page, const nb_comparison *c, const nb_compar
     NB_TRY(ctx, nb_compare_add_table(&p));
     NB_TRY(ctx, nb_compare_add_below(&p));
     NB_TRY(ctx, nb_compare_add_words(&p));
-    NB_TRY(ctx, nb_error_status(ctx));
+    NB_TRY(ctx, nb_phrases_end(ctx));
     return c->beside && view->full ? nb_compare_show(page, c->beside, view, ctx) : NB_OK;
 }

@@ -101,5 +101,5 @@ nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *c, nb_ctx *ctx)
     NB_TRY(ctx, nb_compare_printer_make(&p, NULL, c, (nb_compare_view){true, true}, ctx));
     for (int i = 0; i < p.lines.count; i++) add_row(&p, grid, &p.lines.items[i]);
     NB_TRY(ctx, nb_grid_end(grid));
-    return nb_error_status(ctx);
+    return nb_phrases_end(ctx);
 }
