@@ -49,7 +49,7 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
         u->exact += all->exact;
         u->exact_baseline += all->exact_baseline;
         u->disturbed += all->disturbed;
-        u->missing += all->neither + (failures == NB_FAILURES_WORST ? 0 : single);
+        u->missing += failures == NB_FAILURES_WORST ? 0 : single;
     }
     return nb_claim_units_average(count, items, u, ctx);
 }

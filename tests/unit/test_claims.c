@@ -594,7 +594,8 @@ static void test_void(void **state)
     nb_claim_result r = ask(&t, worst, *state);
     assert_true(r.answer.verdict != NB_CLAIM_IS_VOID && r.answer.sources == COUNT);
     t.rows[1].status = "failed";
-    expect_void(ask(&t, worst, *state), "1 of 12 results are missing"); /* neither has one */
+    r = ask(&t, worst, *state); /* neither has a result: it is no pair, as in a comparison */
+    assert_true(r.answer.verdict != NB_CLAIM_IS_VOID && r.answer.sources == COUNT - 1);
     t.rows[0].status = t.rows[1].status = "ok";
     set_error(&t.rows[1], 0);
     expect_void(ask(&t, claim, *state), "1 value is not finite");
