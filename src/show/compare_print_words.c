@@ -80,6 +80,7 @@ static void explain_brief(const nb_compare_printer *p)
 static void add_hint(const nb_compare_printer *p)
 {
     const char *call = nb_call(p->ctx, "compare"), *full = nb_field(p->ctx, "full", NB_IS_SET);
+    if (p->lines.terms->pool) call = nb_phrase(p->ctx, "%s %s", call, nb_field(p->ctx, "pool", p->lines.terms->pool));
     const char *by_model = nb_phrase(p->ctx, ", %s each model alone", nb_field(p->ctx, "by_model", NB_IS_SET));
     bool several = p->lines.contrasts->strata.count > 1 && !p->lines.by_model;
     if (p->lines.two)
