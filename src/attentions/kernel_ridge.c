@@ -79,8 +79,8 @@ static const nb_option options[] = {
         .lo = 0, .hi = NB_UNLIMITED, .word = "auto", .newer = true),
     NB_OPTION_FIELD(nb_kernel_ridge_options, top, NB_OPTION_INT, int, "auto",
                     "keys of a cluster of queries that are near; at most n; auto: 32; 0: near=auto chooses from none "
-                    "and window alone", .lo = 0, .hi = 1 << 30,
-                    .word = "auto", .newer = true),
+                    "and window alone",
+                    .lo = 0, .hi = 1 << 30, .word = "auto", .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, grid, NB_OPTION_INT, int, "none",
         "columns of an image whose patches are the last tokens, row by row: the window is around blocks of 8 x "
