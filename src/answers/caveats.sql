@@ -24,8 +24,10 @@ FROM run WHERE status NOT IN ('ok', 'skipped') AND instr(reason, :enomem) HAVING
 -- name: few_sources
 WITH few AS (
     SELECT stratum.id, stratum.label, count(*) AS sources
-    FROM source JOIN stratum ON stratum.id = stratum_id GROUP BY stratum.id HAVING count(*) < 6)
-SELECT 'Few sources (texts, images, or draws of generated data), and no verdict about others from fewer than 6: ' ||
+    FROM source JOIN stratum ON stratum.id = stratum_id GROUP BY stratum.id
+    HAVING count(*) < least_sources())
+SELECT 'Few sources (texts, images, or draws of generated data), and no verdict about others from fewer than ' ||
+       least_sources() || ': ' ||
        listed(sources || ' of ' || label, id) || '.'
 FROM few HAVING count(*) > 0;
 

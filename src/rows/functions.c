@@ -625,6 +625,13 @@ CALLED(pair_ratio)
     give(c, v.noise ? NAN : v.ratio);
 }
 
+/* What a verdict about others takes. */
+CALLED(least_sources)
+{
+    (void)count, (void)arguments;
+    sqlite3_result_int(c, NB_LEAST_SOURCES);
+}
+
 /* below, above, equal: how many sources of a method are so against another */
 CALLED(sign_p)
 {
@@ -764,6 +771,7 @@ static const function functions[] = {
     {"may_judge", 6, .scalar = may_judge},
     {"holm", 2, .step = holm_step, .end = holm_value, .value = holm_value},
     {"nemenyi", 2, .scalar = nemenyi},
+    {"least_sources", 0, .scalar = least_sources},
     {"sign_p", 3, .scalar = sign_p},
     {"pair_noise", 4, .scalar = pair_noise},
     {"pair_ratio", 4, .scalar = pair_ratio},

@@ -76,6 +76,7 @@ static void test_ratio_ends(void **state)
     assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_low%s", of), five)));
     assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_high%s", of), five)));
     assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_low%s", of), infinite)));
+    assert_close(ask(ctx, "least_sources()", five), 6, 0);
 }
 
 /* [1.0004, 1.23] is "worse", which [1, 1.23] would deny. */

@@ -36,7 +36,7 @@ first AS MATERIALIZED ( -- against the next one
                ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) END AS e
     FROM ranked AS r JOIN line USING (panel_id, core_id, landmarks, variant_id, strategy_id)
     CROSS JOIN pair AS p ON p.question = 'strategy' AND p.a = r.strategy_id AND p.b = r.next_id AND p.same = line.same
-    WHERE place = 1 AND median < next AND sources(over_sources) >= 6
+    WHERE place = 1 AND median < next AND sources(over_sources) >= least_sources()
     GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id),
 family AS (SELECT *, count(p(e)) OVER () AS verdicts FROM first),
 leading AS (

@@ -21,8 +21,9 @@ ORDER BY standing_id, a_id, b_id;
 WITH size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
 sentence AS (
     SELECT standing_id, -1 AS place, -1 AS other,
-           CASE most WHEN 0 THEN 'no two methods have a result' ELSE 'no test: fewer than 6 sources' END AS text
-    FROM size WHERE most < 6
+           CASE most WHEN 0 THEN 'no two methods have a result'
+               ELSE 'no test: fewer than ' || least_sources() || ' sources' END AS text
+    FROM size WHERE most < least_sources()
     UNION ALL
     SELECT standing_id, strategy_id, -1, label || ' has no result'
     FROM contender JOIN size USING (standing_id) JOIN method AS a ON a.id = strategy_id
