@@ -625,7 +625,7 @@ CALLED(pair_ratio)
     give(c, v.noise ? NAN : v.ratio);
 }
 
-/* What a verdict about others takes. */
+/* Returns how many sources a verdict about others takes. */
 CALLED(least_sources)
 {
     (void)count, (void)arguments;

@@ -37,7 +37,7 @@ static const char *tell_verdict(const nb_compare_printer *p, const nb_compared *
     else if (x->why)
         more = nb_phrase(p->ctx, ": %s", x->why);
     else if (x->verdict == NB_UNDECIDED && !isnan(x->more))
-        more = nb_phrase(p->ctx, ", about %.0f more source%s", floor(x->more), x->more == 1 ? "" : "s");
+        more = nb_phrase(p->ctx, ", about %.0f more source%s", floor(x->more), nb_plural(floor(x->more)));
     return nb_phrase(p->ctx, "%s%s%s%s", word, more, x->conflict ? "; heads differ" : "",
                      x->pairs->disturbed ? "; times disturbed" : "");
 }

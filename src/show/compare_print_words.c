@@ -42,7 +42,7 @@ static const char *tell_margin(const nb_compare_printer *p)
                                       : nb_phrase(p->ctx, "a factor of %.3g", exp(margin));
 }
 
-/* What a verdict means: where a setting goes across, behind its mark; else behind its word. */
+/* Says what a verdict means: where a setting goes across, behind its mark; else behind its word. */
 static void explain(const nb_compare_printer *p, nb_verdict verdict, const char *mark, const char *text)
 {
     const char *word = nb_verdict_names[verdict];
@@ -80,9 +80,10 @@ static void explain_brief(const nb_compare_printer *p)
 static void add_hint(const nb_compare_printer *p)
 {
     const char *call = nb_call(p->ctx, "compare"), *full = nb_field(p->ctx, "full", NB_IS_SET);
-    if (p->lines.terms->pool) call = nb_phrase(p->ctx, "%s %s", call, nb_field(p->ctx, "pool", p->lines.terms->pool));
     const char *by_model = nb_phrase(p->ctx, ", %s each model alone", nb_field(p->ctx, "by_model", NB_IS_SET));
+    const char *pool = p->lines.terms->pool; /* without it --full would have other numbers */
     bool several = p->lines.contrasts->strata.count > 1 && !p->lines.by_model;
+    if (pool) call = nb_phrase(p->ctx, "%s %s", call, nb_field(p->ctx, "pool", pool));
     if (p->lines.two)
         nb_page_paragraph(p->page, "%s %s, or %s, has ratios and intervals, %s all numbers.", call,
                           nb_field(p->ctx, "metric", p->metric), p->error->name, full);
