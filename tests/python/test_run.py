@@ -82,6 +82,11 @@ def gone(text):
     return False
 
 
+def records(table):
+    """The lines of what is a DataFrame where there is pandas."""
+    return table if isinstance(table, list) else table.to_dict("records")
+
+
 class Folders(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -177,7 +182,7 @@ class Rows(Folders):
         nysbench.run(config, draws="shared", folder=self.folder, fresh=True, progress=False)
         with self.assertRaisesRegex(nysbench.ArgumentError, "^trials: "):
             nysbench.run(config, trials=-1, folder=self.folder, progress=False)
-        refused = str(found.compare(by="core"))
+        refused = str(records(found.compare(by="core")))
         self.assertIn("confounded=rows_seen", refused)
         self.assertNotIn("--confounded", refused)
 
@@ -529,25 +534,21 @@ class Answers(Folders):
                                strategies=["uniform", "kmeans", "segment_means"],
                                  sources=[f"text {i}" for i in range(6)])
 
-    @staticmethod
-    def lines(table):
-        return table if isinstance(table, list) else table.to_dict("records")
-
     def program(self, *words):
         return json.loads(subprocess.run([nysbench.program(), *words, "-f", "json"], check=True, capture_output=True,
                                          text=True).stdout)
 
     def test_compare(self):
-        lines, full = self.lines(self.found.compare()), self.program("compare", str(self.found.folder))
+        lines, full = records(self.found.compare()), self.program("compare", str(self.found.folder))
         for column in ("ratio", "joint_low", "joint_high", "verdict", "why", "sources"):
             self.assertEqual([line[column] for line in lines],
                              [line[column] for line in full if line["model"] == "all"], column)
         self.assertEqual([line["method"] for line in lines[:2]], ["kmeans", "segment_means"])
         self.assertEqual({line["sources"] for line in lines}, {6})
         self.assertEqual({line["method"]
-                          for line in self.lines(self.found.compare("kmeans", where={"landmarks": [4]}))},
+                          for line in records(self.found.compare("kmeans", where={"landmarks": [4]}))},
                          {"uniform", "segment_means"})
-        self.assertIn("icc", self.lines(self.found.compare(full=True))[0])
+        self.assertIn("icc", records(self.found.compare(full=True))[0])
 
     def test_columns_of_a_comparison(self):
         """They are the same whatever the data, tell all lines apart, are no more than a notebook shows, and have a
@@ -566,7 +567,7 @@ class Answers(Folders):
         described = nysbench._result.described_columns()
         for found, settings in ((self.found, {"kernel", "pairing", "core"}), (few, {"kernel", "pairing", "core"}),
                                 (layers, set()), (timed, {"setting_heads", "threads"})):
-            lines, full = self.lines(found.compare()), self.lines(found.compare(full=True))
+            lines, full = records(found.compare()), records(found.compare(full=True))
             wanted = {"method", "baseline", "metric", "model", "input", "ratio", "joint_low", "joint_high",
                       "family", "verdict", "why", "heads_differ", "disturbed", "sources", "pairing", "t_p"}
             self.assertLessEqual(wanted | settings, set(lines[0]))
@@ -578,15 +579,15 @@ class Answers(Folders):
             self.assertEqual([name for name in full[0] if not meanings.get(name)], [])
             self.assertEqual([name for name in meanings if name not in nysbench._result._MEANINGS
                               and name.removeprefix("setting_") not in described], [])
-        self.assertEqual(list(self.lines(few.compare())[0]), list(self.lines(self.found.compare())[0]))
-        self.assertEqual({line["pairing"] for line in self.lines(few.compare())}, {"joint", "queries"})
-        self.assertEqual({line["pairing"] for line in self.lines(layers.compare())}, {None})
-        self.assertEqual([line["t_p"] for line in self.lines(self.found.compare())],
+        self.assertEqual(list(records(few.compare())[0]), list(records(self.found.compare())[0]))
+        self.assertEqual({line["pairing"] for line in records(few.compare())}, {"joint", "queries"})
+        self.assertEqual({line["pairing"] for line in records(layers.compare())}, {None})
+        self.assertEqual([line["t_p"] for line in records(self.found.compare())],
                          [line["t_p"] for line in self.program("compare", str(self.found.folder))])
-        self.assertEqual({line["input"] for line in self.lines(layers.compare())}, {"layers = 1", "layers = half"})
-        self.assertTrue(all("fewer than 6" in line["why"] for line in self.lines(few.compare())))
-        self.assertEqual({line["model"] for line in self.lines(few.compare())}, {"all"})
-        self.assertEqual(len({line["model"] for line in self.lines(few.compare(by_model=True))}), 3)
+        self.assertEqual({line["input"] for line in records(layers.compare())}, {"layers = 1", "layers = half"})
+        self.assertTrue(all("fewer than 6" in line["why"] for line in records(few.compare())))
+        self.assertEqual({line["model"] for line in records(few.compare())}, {"all"})
+        self.assertEqual(len({line["model"] for line in records(few.compare(by_model=True))}), 3)
 
     @unittest.skipUnless(importlib.util.find_spec("pandas"), "needs pandas")
     def test_attributes_of_a_comparison(self):
@@ -600,10 +601,10 @@ class Answers(Folders):
         self.assertEqual(seconds.attrs["units"], dict.fromkeys(("difference", "joint_low", "joint_high"), "s"))
 
     def test_tables_and_queries(self):
-        self.assertEqual(self.lines(self.found.table("errors"))[0]["median"],
+        self.assertEqual(records(self.found.table("errors"))[0]["median"],
                          self.program("table", str(self.found.folder), "errors")[0]["median"])
         self.assertIn("errors", self.found.tables())
-        count, = self.lines(self.found.sql("SELECT count(*) AS n FROM run ORDER BY n"))
+        count, = records(self.found.sql("SELECT count(*) AS n FROM run ORDER BY n"))
         self.assertEqual(count["n"], len(column(self.found, "error")))
         self.found.to_latex(self.folder + ".tex")
         self.assertIn("\\toprule", Path(self.folder + ".tex").read_text())
@@ -645,8 +646,8 @@ class Answers(Folders):
         self.assertIn("Median relative error", repr(run("kmeans")))
         self.assertIn("<td>kmeans</td>", run("kmeans")._repr_html_())
         both = run(["kmeans", "uniform"], cores=["svd(rcond=0.01)", "iterative"])
-        self.assertEqual({line["strategy"] for line in self.lines(both.compare(by="core"))}, {"kmeans", "uniform"})
-        self.assertEqual(len(self.lines(both.compare(confounded="pairing"))), 4)
+        self.assertEqual({line["strategy"] for line in records(both.compare(by="core"))}, {"kmeans", "uniform"})
+        self.assertEqual(len(records(both.compare(confounded="pairing"))), 4)
 
     def test_a_figure_that_needs_the_config_of_a_function(self):
         """`spectrum` makes the heads again: of a run of this session at once, of a folder if programs=True says so."""
@@ -668,7 +669,7 @@ class Answers(Folders):
                             ("rows", '^SQL: near "rows": syntax error$')):
             with self.assertRaisesRegex(nysbench.ArgumentError, text):
                 self.found.sql(query)
-        self.assertEqual([list(line.values()) for line in self.lines(self.found.sql("SELECT(1)"))], [[1]])
+        self.assertEqual([list(line.values()) for line in records(self.found.sql("SELECT(1)"))], [[1]])
 
     def test_figure_beside_a_broken_matplotlib(self):
         """Debian's, built for NumPy 1, beside NumPy 2 from PyPI: the figure is gnuplot's, which is said; where there is
@@ -699,7 +700,7 @@ class Answers(Folders):
         self.assertEqual(len(plot.axes), matplotlib_works())
         for axes in plot.axes:
             curve, = (line for line in axes.containers if line.get_label() == "kmeans")
-            ratios = [line["ratio"] for line in self.lines(self.found.compare()) if line["method"] == "kmeans"]
+            ratios = [line["ratio"] for line in records(self.found.compare()) if line["method"] == "kmeans"]
             np.testing.assert_allclose(curve[0].get_ydata(), ratios, rtol=1e-12)  # written with 17 digits
             self.assertEqual(list(curve[0].get_xdata()), SAME["landmarks"])
         self.assertEqual(len(self.found.plot("error").axes), len(plot.axes))
@@ -715,7 +716,7 @@ class Answers(Folders):
                 self.found.plot("steps")
 
     def test_too_few_sources(self):
-        self.assertEqual({line["why"] for line in self.lines(run(["uniform", "kmeans"]).compare())},
+        self.assertEqual({line["why"] for line in records(run(["uniform", "kmeans"]).compare())},
                          {"3 sources, fewer than 6"})
 
     def test_copies_have_the_results(self):
