@@ -8,7 +8,6 @@
 #include "show/csv.h"
 #include "config/labels.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +46,8 @@ static void add_line(nb_page *page, const nb_error_row *r)
     nb_page_cell(page, "%s", r->core);
     nb_page_cell(page, "%s", r->status);
     for (int i = 0; i < SHOWN; i++) {
-        double value = *(const double *)((const char *)r + nb_column_find(nb_error_columns, shown[i])->offset);
-        if (isnan(value))
-            nb_page_cell(page, "-");
-        else
-            nb_page_cell(page, "%.6g", value);
+        const nb_column *column = nb_column_find(nb_error_columns, shown[i]);
+        nb_page_number(page, "%.6g", *(const double *)((const char *)r + column->offset));
     }
 }
 

@@ -657,6 +657,13 @@ static bool is_format(const char *format)
     return digits <= 2 && *end && strchr("feg", *end);
 }
 
+/* `none`: of NULL. */
+static const char *text_or(sqlite3_value *value, const char *none)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    return text ? text : none;
+}
+
 /* Else the result of the function that is called is an error. */
 static bool is_asked_format(sqlite3_context *c, const char *called, const char *format)
 {
@@ -697,18 +704,25 @@ CALLED(brief)
     if (!isnan(x)) sqlite3_result_text(c, nb_brief(x).text, -1, SQLITE_TRANSIENT);
 }
 
-/* text, mark, and the ends of an interval, which may be NULL */
+/* Takes what stands before the number, its format or NULL, the number, its mark, and the ends of an interval, which may
+ * be NULL. What is infinite has no digits: its word stands before. */
 CALLED(marked)
 {
-    const char *text = (const char *)sqlite3_value_text(arguments[0]);
-    const char *mark = (const char *)sqlite3_value_text(arguments[1]);
-    if (!text) return;
-    if (!mark) mark = "";
-    if (count < 4 || isnan(number(arguments[2])))
-        give_text(c, sqlite3_mprintf("%s%c%s", text, NB_MARK_BEHIND, mark));
-    else
-        give_text(c, sqlite3_mprintf("%s%c%s%s[%s, %s]", text, NB_MARK_BEHIND, mark, *mark ? " " : "  ",
-                                     nb_brief(number(arguments[2])).text, nb_brief(number(arguments[3])).text));
+    const char *before = text_or(arguments[0], ""), *format = text_or(arguments[1], NULL);
+    double x = number(arguments[2]),
+           ends[] = {count > 4 ? number(arguments[4]) : NAN, count > 4 ? number(arguments[5]) : NAN};
+    nb_digits digits = {""}, low = {""}, high = {""};
+    const char *mark = text_or(arguments[3], "");
+    if (format && !is_asked_format(c, "marked", format)) return;
+    if (!isnan(x)) digits = format ? nb_shown(strchr(format, '%'), x) : nb_brief(x);
+    bool known = isfinite(x), spread = !isnan(ends[0]);
+    if (spread) low = nb_brief(ends[0]), high = nb_brief(ends[1]);
+    give_text(c, sqlite3_mprintf("%s%s%c%s%c%s%s%s%s%s%s", before, known ? "" : digits.text, NB_MARKED,
+                                 known ? digits.text : "", NB_MARKED, mark,
+                                 !spread ? ""
+                                 : *mark ? " ["
+                                         : "  [",
+                                 low.text, spread ? ", " : "", high.text, spread ? "]" : ""));
 }
 
 /* name, value or NULL; see fields.h */
@@ -783,8 +797,8 @@ static const function functions[] = {
     {"bound", 4, .scalar = bound},
     {"numeral", 1, .scalar = numeral},
     {"brief", 1, .scalar = brief},
-    {"marked", 2, .scalar = marked},
-    {"marked", 4, .scalar = marked}};
+    {"marked", 4, .scalar = marked},
+    {"marked", 6, .scalar = marked}};
 
 static int add(sqlite3 *db, const function *f)
 {

@@ -41,7 +41,9 @@
  *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
  *   field(name, value), call(name)   what a caller can ask for, as the program spells it (fields.h)
  *   brief(x)                      as an error is read, in three digits
- *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */
+ *   marked(before, format, x, mark), marked(before, format, x, mark, low, high)
+ *                                 a cell of x, as shown(format, x), or brief(x) where the format is NULL, between what
+ *                                 stands before it and its mark and interval; without x `before` stands there alone */
 #ifndef NB_FUNCTIONS_H
 #define NB_FUNCTIONS_H
 
@@ -49,7 +51,7 @@
 
 #include <sqlite3.h>
 
-#define NB_MARK_BEHIND '\x1f' /* in a text: what follows is a mark */
+#define NB_MARKED '\x1f' /* in the text of a marked cell: behind what stands before the digits, and behind these */
 
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx);
 

@@ -45,6 +45,11 @@ nb_cell nb_whole_cell(double value)
     return isfinite(value) ? nb_int_cell((long long)value) : nb_real_cell(NAN);
 }
 
+nb_cell nb_numeral_cell(const char *before, const char *digits, const char *mark)
+{
+    return (nb_cell){.type = NB_CELL_NUMERAL, .text = digits, .before = before, .mark = mark, .real = NAN};
+}
+
 nb_status nb_grid_add(nb_grid *g, nb_cell cell)
 {
     NB_GROW(g->ctx, g->cells, g->filled, g->room);

@@ -13,14 +13,17 @@ typedef enum {
     NB_CELL_FLAG,
     NB_CELL_REAL,
     NB_CELL_BLOB,
-    NB_CELL_JSON /* a list or an object, whose text is JSON */
+    NB_CELL_JSON,    /* a list or an object, whose text is JSON */
+    NB_CELL_NUMERAL, /* a number in the digits that people see, with what stands around it */
+    NB_CELL_BLANK    /* as none, but people see nothing, where none is a number that is not known */
 } nb_cell_type;
 
 typedef struct {
     nb_cell_type type;
-    const char *text;  /* of a text or JSON; else NULL */
-    long long integer; /* of a flag 0: false */
-    double real;       /* of an integer too; else NaN */
+    const char *text;          /* of a text or JSON; digits of a numeral, "": it has no number; else NULL */
+    const char *before, *mark; /* of a numeral: in front of its digits or in their place, and behind them */
+    long long integer;         /* of a flag 0: false */
+    double real;               /* of an integer too; else NaN */
 } nb_cell;
 
 typedef struct nb_grid {
@@ -55,6 +58,7 @@ nb_cell nb_text_cell(const char *text);
 nb_cell nb_int_cell(long long value);
 nb_cell nb_real_cell(double value);
 nb_cell nb_whole_cell(double value); /* of a whole number; none of what is infinite */
+nb_cell nb_numeral_cell(const char *before, const char *digits, const char *mark);
 
 /* A grid whose first row says which columns it has: each row begins with nb_grid_row and has the same ones. If memory
  * runs out, the grid keeps that, and nb_grid_end returns it. Names are kept, not copied. */

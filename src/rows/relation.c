@@ -2,6 +2,8 @@
 /* relation.c - see relation.h */
 #include "rows/relation.h"
 
+#include "rows/functions.h"
+
 #include <string.h>
 
 static nb_status fail(const nb_relation *r, const char *what)
@@ -99,10 +101,24 @@ const char *nb_text_at(sqlite3_stmt *s, int column)
     return text ? text : "";
 }
 
+/* *cell <- the text, or the numeral that marked() has made it. */
+static nb_status read_text(const char *text, nb_cell *cell, nb_ctx *ctx)
+{
+    const char *digits = text ? strchr(text, NB_MARKED) : NULL, *mark = digits ? strchr(digits + 1, NB_MARKED) : NULL;
+    const char *before, *number;
+    *cell = nb_text_cell(text);
+    if (!mark) return NB_OK;
+    NB_NEED(before, nb_format(ctx, "%.*s", (int)(digits - text), text));
+    NB_NEED(number, nb_format(ctx, "%.*s", (int)(mark - digits - 1), digits + 1));
+    *cell = nb_numeral_cell(before, number, mark + 1);
+    return NB_OK;
+}
+
 /* texts: those of other rows, most of which are the same. */
 static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *texts)
 {
     const char *text = NULL;
+    nb_cell cell;
     int number;
     switch (sqlite3_column_type(s, column)) {
     case SQLITE_INTEGER: return nb_grid_int(a, sqlite3_column_int64(s, column));
@@ -113,9 +129,9 @@ static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *te
         break;
     default: break;
     }
-    NB_TRY(a->ctx, nb_grid_text(a, text));
-    if (sqlite3_column_type(s, column) == SQLITE_BLOB) a->cells[a->filled - 1].type = NB_CELL_BLOB;
-    return NB_OK;
+    NB_TRY(a->ctx, read_text(text, &cell, a->ctx));
+    if (sqlite3_column_type(s, column) == SQLITE_BLOB) cell.type = NB_CELL_BLOB;
+    return nb_grid_add(a, cell);
 }
 
 /* Forgets the rows and their memory, but not the columns. */

@@ -3,7 +3,6 @@
 #include "show/answer.h"
 
 #include "base/builder.h"
-#include "rows/functions.h"
 #include "show/grid_page.h"
 
 #include <math.h>
@@ -26,10 +25,15 @@ static bool is_band(const nb_grid *a, int column)
     return strncmp(a->names[column], "_band", 5) == 0;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
 static bool same_cell(const nb_cell *a, const nb_cell *b)
 {
     return a->type == b->type && a->integer == b->integer && (a->real == b->real || isnan(a->real)) &&
-           strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
+           same_text(a->text, b->text) && same_text(a->before, b->before) && same_text(a->mark, b->mark);
 }
 
 /* Returns whether a row goes on with the one before: those of its cells are the same that are shown, and the band. */
@@ -41,22 +45,16 @@ static bool goes_on(const nb_grid *a, int row)
     return same;
 }
 
-/* Returns the number that a field is; NaN: it is none. */
-static double number_of(const char *text)
-{
-    char *end;
-    double x = strtod(text, &end);
-    return end > text && !*end ? x : NAN;
-}
-
-/* Numbers ascending, then texts in the order in which they come. */
-static void add_head(const char **heads, int *count, const char *head)
+/* Adds a head, unless it is there: numbers ascending, then texts in the order in which they come. */
+static void add_head(const nb_cell **heads, int *count, const nb_cell *head)
 {
     int at = *count;
-    double x = number_of(head);
     for (int h = 0; h < *count; h++)
-        if (strcmp(heads[h], head) == 0) return;
-    for (; at > 0 && x < INFINITY && !(number_of(heads[at - 1]) < x); at--) heads[at] = heads[at - 1];
+        if (same_cell(heads[h], head)) return;
+    for (; at > 0 && head->type == NB_CELL_INT; at--) {
+        if (heads[at - 1]->type == NB_CELL_INT && heads[at - 1]->integer < head->integer) break;
+        heads[at] = heads[at - 1];
+    }
     heads[at] = head;
     ++*count;
 }
@@ -65,25 +63,25 @@ static void add_head(const char **heads, int *count, const char *head)
  * a value's cell is that of _cell. */
 static nb_status spread(const nb_grid *a, int first, int end, nb_grid *out, nb_ctx *ctx)
 {
-    int across = nb_grid_column(a, "_across"), cell = nb_grid_column(a, "_cell"), heads = 0;
-    const char **of_row, **names;
-    NB_NEED(of_row, nb_alloc(ctx, (size_t)(end - first) + 1, sizeof *of_row));
-    NB_NEED(names, nb_alloc(ctx, (size_t)(a->columns + end - first) + 1, sizeof *names));
+    int across = nb_grid_column(a, "_across"), cell = nb_grid_column(a, "_cell"), count = 0;
+    const nb_cell **heads;
+    const char **names;
+    NB_NEED(heads, nb_alloc(ctx, (size_t)(end - first) + 1, sizeof *heads));
+    for (int i = first; i < end; i++)
+        if (nb_grid_at(a, i, across)->type != NB_CELL_NONE) add_head(heads, &count, nb_grid_at(a, i, across));
+    *out = (nb_grid){.columns = a->columns + count, .ctx = ctx};
+    NB_NEED(names, nb_alloc(ctx, (size_t)out->columns + 1, sizeof *names));
     memcpy(names, a->names, (size_t)a->columns * sizeof *names);
-    for (int i = first; i < end; i++) {
-        if (nb_grid_at(a, i, across)->type == NB_CELL_NONE) continue;
-        NB_NEED(of_row[i - first], nb_cell_text(nb_grid_at(a, i, across), ctx));
-        add_head(names + a->columns, &heads, of_row[i - first]);
-    }
-    *out = (nb_grid){.columns = a->columns + heads, .names = names, .ctx = ctx};
+    for (int h = 0; h < count; h++) NB_NEED(names[a->columns + h], nb_cell_text(heads[h], ctx));
+    out->names = names;
     NB_NEED(out->cells, nb_alloc(ctx, (size_t)(end - first) * (size_t)out->columns + 1, sizeof *out->cells));
     for (int i = first; i < end; i++) {
         bool begins = i == first || !goes_on(a, i);
         nb_cell *row = &out->cells[(size_t)(out->count - !begins) * (size_t)out->columns];
         for (int c = 0; begins && c < out->columns; c++)
-            row[c] = c < a->columns ? *nb_grid_at(a, i, c) : (nb_cell){.type = NB_CELL_TEXT, .text = ""};
-        for (int c = a->columns; c < out->columns && of_row[i - first]; c++)
-            if (strcmp(out->names[c], of_row[i - first]) == 0) row[c] = *nb_grid_at(a, i, cell);
+            row[c] = c < a->columns ? *nb_grid_at(a, i, c) : (nb_cell){.type = NB_CELL_BLANK, .real = NAN};
+        for (int h = 0; h < count; h++)
+            if (same_cell(heads[h], nb_grid_at(a, i, across))) row[a->columns + h] = *nb_grid_at(a, i, cell);
         out->count += begins;
     }
     return NB_OK;
@@ -112,7 +110,8 @@ typedef struct {
     int part, about, note, band, across; /* columns; -1: there is none */
     const char *band_name;
     int labels;
-    bool marks[256]; /* by character: whether it occurs behind a number, or alone */
+    bool marks[256]; /* by character: whether it occurs before or behind a number */
+    bool dash;       /* whether there is one in the place of a number */
     nb_ctx *ctx;
 } view;
 
@@ -144,30 +143,16 @@ nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const cha
     return NB_OK;
 }
 
-/* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
-static bool is_number(const view *v, int column)
+/* Returns whether a column has numbers, or might have: nothing in it is known, and it is no label. */
+static bool is_number(const nb_grid *a, int column, bool label)
 {
-    bool texts = true, any = false;
-    for (int i = 0; i < v->answer->count; i++) {
-        const nb_cell *cell = nb_grid_at(v->answer, i, column);
-        char *end;
-        if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL) return true;
-        if (cell->type != NB_CELL_TEXT) continue;
-        if (strchr(cell->text, NB_MARK_BEHIND)) return true;
-        strtod(cell->text, &end);
-        bool dash = strcmp(cell->text, "-") == 0;
-        any = any || dash || (end > cell->text && !*end);
-        texts = texts && (dash || !*end);
+    bool words = label;
+    for (int i = 0; i < a->count; i++) {
+        nb_cell_type type = nb_grid_at(a, i, column)->type;
+        if (type == NB_CELL_INT || type == NB_CELL_REAL || type == NB_CELL_NUMERAL) return true;
+        words = words || (type != NB_CELL_NONE && type != NB_CELL_BLANK);
     }
-    return texts && any;
-}
-
-/* A column of nothing but NULL stands for numbers too. */
-static bool is_empty(const view *v, int column)
-{
-    for (int i = 0; i < v->answer->count; i++)
-        if (nb_grid_at(v->answer, i, column)->type != NB_CELL_NONE) return false;
-    return true;
+    return !words;
 }
 
 /* Returns the format of a column's numbers: "-- format: NAME: %.4g", else three digits. */
@@ -181,36 +166,28 @@ static const char *format_of(const view *v, const char *name)
     return format;
 }
 
+static void see(view *v, const char *marks)
+{
+    for (; *marks; marks++) v->marks[(unsigned char)*marks] = true;
+}
+
+/* Adds a cell, and notes which marks occur: what is not known is a dash among numbers. */
 static void put_cell(view *v, const nb_cell *cell, bool number, const char *format)
 {
-    const char *text = cell->type == NB_CELL_NONE && number ? "-"
-                       : cell->text                         ? cell->text
-                                                            : "",
-               *mark = strchr(text, NB_MARK_BEHIND);
-    if (cell->type == NB_CELL_REAL || cell->type == NB_CELL_INT) {
-        nb_cell_show(cell, format, v->page);
+    bool numeral = cell->type == NB_CELL_NUMERAL;
+    if (numeral) see(v, cell->before), see(v, cell->mark);
+    if ((cell->type == NB_CELL_NONE && number) || (numeral && !*cell->before && !*cell->text)) {
+        nb_page_numeral(v->page, "-", "", numeral ? cell->mark : "");
+        v->dash = true;
     } else {
-        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text), text);
-        if (mark) nb_page_mark(v->page, mark + 1);
+        nb_cell_show(cell, format, v->page);
     }
 }
 
-/* Notes the marks of a row, which stand in front of a number, behind it, or alone. */
-static void see_marks(view *v, int row)
+/* Shows the rows first ... end - 1 of the answer, or of one that is spread; columns from `heads` on have the format of
+ * _cell. */
+static nb_status show_table(view *v, const nb_grid *a, int first, int end, int heads)
 {
-    for (int c = 0; c < v->answer->columns; c++) {
-        const char *text = text_of(v, row, c), *end = strchrnul(text, NB_MARK_BEHIND);
-        if (nb_grid_at(v->answer, row, c)->type != NB_CELL_TEXT) continue;
-        if (*text == '(' || *text == '~' || (*text == '-' && end == text + 1)) v->marks[(unsigned char)*text] = true;
-        for (; *end; end++)
-            if (*end != '-') v->marks[(unsigned char)*end] = true; /* that of a number */
-    }
-}
-
-/* The rows first ... end - 1; columns from `heads` on are of numbers. */
-static nb_status show_table(view *v, int first, int end, int heads)
-{
-    const nb_grid *a = v->answer;
     const char **formats;
     int shown = 0;
     bool *numbers;
@@ -222,14 +199,14 @@ static nb_status show_table(view *v, int first, int end, int heads)
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
         formats[c] = format_of(v, c >= heads ? "_cell" : a->names[c]);
-        numbers[c] = strcmp(formats[c], "%s") != 0 && (c >= heads || is_number(v, c) || (!label && is_empty(v, c)));
+        numbers[c] = is_number(a, c, label);
         int kind = numbers[c] ? NB_PAGE_NUMBER : !label && nb_grid_has_prose(a, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
     }
     for (int i = first; i < end; i++) {
-        if (v->band >= 0 && (i == first || !same(v, i, i - 1, v->band))) {
-            const char *band = text_of(v, i, v->band);
-            nb_page_band(v->page, *band ? v->band_name : NULL, *band ? band : NULL);
+        if (v->band >= 0 && (i == first || !same_cell(nb_grid_at(a, i, v->band), nb_grid_at(a, i - 1, v->band)))) {
+            const char *band = nb_grid_at(a, i, v->band)->text;
+            nb_page_band(v->page, v->band_name, band && *band ? band : NULL);
         }
         nb_page_row(v->page);
         for (int c = 0; c < a->columns; c++)
@@ -241,13 +218,11 @@ static nb_status show_table(view *v, int first, int end, int heads)
 static nb_status show_across(view *v, int first, int end)
 {
     nb_grid wide;
-    view part = *v;
     int shown = 0;
-    part.answer = &wide;
     NB_TRY(v->ctx, spread(v->answer, first, end, &wide, v->ctx));
     for (int c = 0; c < wide.columns; c++) shown += is_shown(&wide, c);
     if (shown == v->labels) return NB_OK;
-    return show_table(&part, 0, wide.count, v->answer->columns);
+    return show_table(v, &wide, 0, wide.count, v->answer->columns);
 }
 
 static void find_labels(view *v)
@@ -255,7 +230,7 @@ static void find_labels(view *v)
     const char *text = nb_comment_text(v->comments, "labels");
     if (*text) v->labels = *text - '0';
     for (int c = 0; !*text && c < v->answer->columns; c++) {
-        if (v->across < 0 && is_shown(v->answer, c) && is_number(v, c)) break;
+        if (v->across < 0 && is_shown(v->answer, c) && is_number(v->answer, c, true)) break;
         v->labels += is_shown(v->answer, c);
     }
 }
@@ -287,12 +262,11 @@ static nb_status show_parts(view *v)
 {
     const nb_grid *a = v->answer;
     for (int i = 0, next; i < a->count; i = next) {
-        for (next = i; next < a->count && same(v, i, next, v->part) && same(v, i, next, v->about); next++)
-            see_marks(v, next);
+        for (next = i; next < a->count && same(v, i, next, v->part) && same(v, i, next, v->about);) next++;
         if (*text_of(v, i, v->part) && (i == 0 || !same(v, i, i - 1, v->part)))
             nb_page_heading(v->page, 3, "%s", text_of(v, i, v->part));
         if (*text_of(v, i, v->about)) nb_page_prose(v->page, NB_PAGE_ABOVE, "%s", text_of(v, i, v->about));
-        NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_table(v, i, next, a->columns));
+        NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_table(v, a, i, next, a->columns));
         add_lines(v->page, text_of(v, i, v->note));
     }
     return NB_OK;
@@ -314,6 +288,7 @@ static nb_status add_paragraphs(const view *v, bool above)
 /* Returns whether all characters of the mark but blanks occur. */
 static bool occurs(const view *v, const char *mark, size_t length)
 {
+    if (length == 1 && *mark == '-') return v->dash;
     for (size_t i = 0; i < length; i++)
         if (mark[i] != ' ' && !v->marks[(unsigned char)mark[i]]) return false;
     return true;

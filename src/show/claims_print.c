@@ -239,13 +239,15 @@ static void add_tested(const claim_lines *lines, const claim_line *l, nb_grid *g
     nb_grid_word(grid, "expected", nb_phrase(ctx, "%s %s", l->quantity, l->expected));
     nb_grid_word(grid, "found", tell_parts(lines, l));
     nb_grid_word(grid, "units", l->units);
-    nb_grid_word(grid, "slack", isfinite(slack) ? nb_phrase(ctx, "%s", nb_numeral(slack).text) : "");
+    nb_grid_put(grid, "slack",
+                isfinite(slack) ? nb_numeral_cell("", nb_phrase(ctx, "%s", nb_numeral(slack).text), "")
+                                : (nb_cell){.type = NB_CELL_BLANK, .real = NAN});
     nb_grid_word(grid, "verdict", *l->note ? nb_phrase(ctx, "%s: %s%s", l->verdict, l->lead, l->note) : l->verdict);
 }
 
 static nb_status show_table(nb_page *page, const claim_lines *lines)
 {
-    static const nb_comment comments[] = {{"labels", "1"}, {"format", "said in: %s"}, {NULL, NULL}};
+    static const nb_comment comments[] = {{"labels", "1"}, {NULL, NULL}};
     const claim_line *end = lines->items + lines->count;
     bool any = false;
     nb_grid grid;

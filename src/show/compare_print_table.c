@@ -3,29 +3,29 @@
  * and error, a line for each method; or a setting across. */
 #include "show/compare_print_private.h"
 
-#include "rows/functions.h"
 #include "rows/statement.h"
 #include "show/answer.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Shows a grid whose first columns are labels, `head` those of methods; some look like numbers and are none. */
-static nb_status show_grid(const nb_compare_printer *p, const nb_grid *grid, int labels, const char *head)
+/* Shows a grid whose first columns are labels. */
+static nb_status show_grid(const nb_compare_printer *p, const nb_grid *grid, int labels)
 {
-    static const char *const formats[] = {"baseline: %s",  "model: %s",   "interval: %s", "alone: %s",
-                                          "bootstrap: %s", "missing: %s", "verdict: %s",  "p, ranks: %.2g",
-                                          "p, t: %.2g",    "ICC: %.2f",   "error: %.2g",  "effective: %.1f"};
-    enum { FORMATS = sizeof formats / sizeof *formats };
-    int words = p->lines.full ? p->lines.setting_count : 0, count = 0;
-    nb_comment *comments;
-    NB_NEED(comments, nb_alloc(p->ctx, (size_t)words + FORMATS + 3, sizeof *comments));
-    comments[count++] = (nb_comment){"labels", nb_phrase(p->ctx, "%d", labels)};
-    comments[count++] = (nb_comment){"format", nb_phrase(p->ctx, "%s: %%s", head)};
-    for (int i = 0; i < FORMATS; i++) comments[count++] = (nb_comment){"format", formats[i]};
-    for (int i = 0; i < words; i++)
-        comments[count++] = (nb_comment){"format", nb_phrase(p->ctx, "%s: %%s", p->lines.settings[i].head)};
+    const nb_comment comments[] = {{"labels", nb_phrase(p->ctx, "%d", labels)},
+                                   {"format", "p, ranks: %.2g"},
+                                   {"format", "p, t: %.2g"},
+                                   {"format", "ICC: %.2f"},
+                                   {"format", "error: %.2g"},
+                                   {"format", "effective: %.1f"},
+                                   {NULL, NULL}};
     return nb_answer_show(p->page, comments, grid, p->ctx);
+}
+
+/* A number as it is shown, which may be none that is finite, and its mark. */
+static nb_cell shown_cell(double x, const char *shown, const char *mark)
+{
+    return nb_numeral_cell(isfinite(x) ? "" : shown, isfinite(x) ? shown : "", mark);
 }
 
 /* Says the verdict with all that is known of it. */
@@ -47,17 +47,18 @@ static void add_full(const nb_compare_printer *p, nb_grid *grid, const nb_compar
     const nb_compared *x = l->of;
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
+    double median = nb_compare_scaled(&p->lines, e->median);
     nb_grid_row(grid);
     for (int i = 0; i < p->lines.setting_count; i++)
         if (p->lines.settings[i].varies) nb_grid_word(grid, p->lines.settings[i].head, nb_compare_label(l, i));
     nb_grid_word(grid, p->by, l->method);
     if (p->lines.terms->all_pairs) nb_grid_word(grid, "baseline", l->baseline);
     nb_grid_word(grid, "model", l->model);
-    nb_grid_word(grid, p->scale, l->shown);
+    nb_grid_put(grid, p->scale, shown_cell(l->ratio, l->shown, ""));
     nb_grid_word(grid, "interval", l->interval);
     nb_grid_word(grid, "alone", nb_compare_interval(&p->lines, "%.3g", e->low, e->high));
     nb_grid_word(grid, "bootstrap", nb_compare_interval(&p->lines, "%.3g", e->boot_low, e->boot_high));
-    nb_grid_word(grid, "median", nb_phrase(p->ctx, "%s", nb_numeral(nb_compare_scaled(&p->lines, e->median)).text));
+    nb_grid_put(grid, "median", shown_cell(median, nb_phrase(p->ctx, "%s", nb_numeral(median).text), ""));
     nb_grid_word(grid, "wins", nb_phrase(p->ctx, "%d/%d", p->lines.more ? e->above : e->below, e->below + e->above));
     nb_grid_number(grid, "p, ranks", e->wilcoxon_p);
     nb_grid_number(grid, "p, t", e->t_p);
@@ -78,7 +79,7 @@ static nb_status show_full(const nb_compare_printer *p)
     for (int i = 0; i < p->lines.count; i++)
         if (p->lines.items[i].of->stratum == NB_OVER_STRATA || p->lines.by_model)
             add_full(p, &grid, &p->lines.items[i]);
-    return show_grid(p, &grid, 2 + p->lines.terms->all_pairs + p->lines.varying, p->by);
+    return show_grid(p, &grid, 2 + p->lines.terms->all_pairs + p->lines.varying);
 }
 
 /* Begins a row of a shorter table, and returns how many labels it has so far. */
@@ -104,12 +105,12 @@ static nb_status show_brief(const nb_compare_printer *p)
         if (lines->along >= 0)
             nb_grid_put(&grid, lines->settings[lines->along].name,
                         l->whole ? nb_text_cell(NULL) : nb_int_cell(l->along));
-        nb_grid_word(&grid, p->scale, l->shown);
+        nb_grid_put(&grid, p->scale, shown_cell(l->ratio, l->shown, ""));
         if (lines->intervals) nb_grid_word(&grid, "interval", l->interval);
         if (lines->verdicts) nb_grid_word(&grid, "verdict", l->verdict);
         nb_grid_count(&grid, "sources", l->of->estimate.sources);
     }
-    return show_grid(p, &grid, labels, p->by);
+    return show_grid(p, &grid, labels);
 }
 
 /* Returns the mark that stands for the verdict of a line where a setting goes across. */
@@ -149,12 +150,12 @@ static nb_status show_across(const nb_compare_printer *p)
             if (l->whole ? o->whole : !same_row(o, l)) continue;
             labels = begin_row(p, &grid, of, head);
             nb_grid_count(&grid, "_across", o->along);
-            nb_grid_word(&grid, "_cell",
-                         nb_phrase(p->ctx, "%s%c%s%s", of->shown, NB_MARK_BEHIND, empty ? "" : mark_of(p, of),
-                                   empty ? "" : of->mark));
+            nb_grid_put(
+                &grid, "_cell",
+                shown_cell(of->ratio, of->shown, empty ? "" : nb_phrase(p->ctx, "%s%s", mark_of(p, of), of->mark)));
         }
     }
-    return show_grid(p, &grid, labels, head);
+    return show_grid(p, &grid, labels);
 }
 
 /* The table of time and error: a line for each method, also for baselines. */
@@ -218,7 +219,7 @@ static nb_status add_entrants(const nb_compare_printer *p, nb_grid *grid, const 
         nb_grid_word(grid, "_band setting", e->any->settings);
         nb_grid_word(grid, p->by, nb_value_label(p->lines.contrasts, (int)(e - all)));
         if (p->lines.by_model) nb_grid_word(grid, "model", e->any->model);
-        nb_grid_word(grid, "time", e->base_of_time ? "1" : e->time ? e->time->shown : "-");
+        nb_grid_put(grid, "time", shown_cell(e->x, e->base_of_time ? "1" : e->time ? e->time->shown : "-", ""));
         if (p->lines.verdicts) nb_grid_word(grid, "verdict", e->base_of_time ? "baseline" : time);
         nb_grid_put(grid, "error", e->geomean);
         if (p->lines.verdicts) nb_grid_word(grid, "verdict", e->base_of_error ? "baseline" : error);
@@ -243,7 +244,7 @@ static nb_status show_two(const nb_compare_printer *p)
         for (int s = NB_OVER_STRATA; first == i && s < p->lines.contrasts->strata.count; s++)
             NB_TRY(p->ctx, add_entrants(p, &grid, &errors, setting, s));
     }
-    return show_grid(p, &grid, 1 + p->lines.by_model, p->by);
+    return show_grid(p, &grid, 1 + p->lines.by_model);
 }
 
 nb_status nb_compare_add_table(const nb_compare_printer *p)

@@ -8,18 +8,19 @@
 
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
 {
-    char digits[64];
+    char digits[32];
     switch (cell->type) {
     case NB_CELL_TEXT:
     case NB_CELL_JSON: nb_page_cell(page, "%s", cell->text); break;
     case NB_CELL_FLAG: nb_page_cell(page, cell->integer ? "true" : "false"); break;
-    case NB_CELL_INT: nb_page_cell(page, "%lld", cell->integer); break;
-    case NB_CELL_REAL:
-        strfromd(digits, sizeof digits, format, cell->real);
-        if (strtod(digits, NULL) == 0) strfromd(digits, sizeof digits, format, 0); /* a sign would come from rounding */
-        nb_page_cell(page, "%s", isnan(cell->real) ? "-" : digits);
+    case NB_CELL_INT:
+        snprintf(digits, sizeof digits, "%lld", cell->integer);
+        nb_page_numeral(page, "", digits, "");
         break;
+    case NB_CELL_REAL: nb_page_number(page, format, cell->real); break;
+    case NB_CELL_NUMERAL: nb_page_numeral(page, cell->before, cell->text, cell->mark); break;
     case NB_CELL_NONE:
+    case NB_CELL_BLANK:
     case NB_CELL_BLOB: nb_page_cell(page, "%s", ""); break;
     }
 }

@@ -12,10 +12,9 @@ SELECT calls || ' calls of the program have added rows; the last 5:' AS paragrap
     AND calls > 5;
 
 -- labels: 1
--- format: _cell: %s
 SELECT f.name AS " ", CASE calls WHEN 1 THEN 'as measured' ELSE 'call ' || number END AS _across,
-       CASE f.key WHEN 'rows' THEN rows WHEN 'executable' THEN substr(json_extract(text, '$.executable'), 1, 12)
-       ELSE json_extract(text, '$.' || f.key) END AS _cell
+       CAST(CASE f.key WHEN 'rows' THEN rows WHEN 'executable' THEN substr(json_extract(text, '$.executable'), 1, 12)
+       ELSE json_extract(text, '$.' || f.key) END AS TEXT) AS _cell
 FROM call JOIN (
     SELECT key AS place, json_extract(value, '$[0]') AS key, json_extract(value, '$[1]') AS name
     FROM json_each('[["started", "started"], ["rows", "rows"], ["nysbench", "nysbench"], ["build", "build"],

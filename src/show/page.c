@@ -2,8 +2,12 @@
 /* page.c - see page.h */
 #include "show/page_record.h"
 
+#include "base/numerals.h"
+
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void nb_page_make(nb_page *page, nb_ctx *ctx)
 {
@@ -136,8 +140,24 @@ void nb_page_cell(nb_page *page, const char *format, ...)
         page->status = nb_error_set(page->ctx, NB_EBUG, __FILE__, __LINE__, "a row has more cells than columns");
         return;
     }
-    t->cells[t->cell_count++] = (nb_page_entry){text, ""};
+    t->cells[t->cell_count++] = (nb_page_entry){text, "", NULL};
     row->count++;
+}
+
+void nb_page_number(nb_page *page, const char *format, double x)
+{
+    nb_digits digits = nb_shown(format, x);
+    nb_page_numeral(page, isnan(x) ? "-" : isfinite(x) ? "" : digits.text, isfinite(x) ? digits.text : "", "");
+}
+
+void nb_page_numeral(nb_page *page, const char *before, const char *digits, const char *mark)
+{
+    nb_page_cell(page, "%s%s", before, digits);
+    nb_page_mark(page, mark);
+    nb_page_sheet *t = last_table(page);
+    if (!t || !*digits) return;
+    nb_page_entry *cell = &t->cells[t->cell_count - 1];
+    cell->digits = cell->text + strlen(cell->text) - strlen(digits);
 }
 
 void nb_page_mark(nb_page *page, const char *mark)
@@ -170,7 +190,7 @@ void nb_page_flush(nb_page *page)
 nb_page_entry nb_page_cell_at(const nb_page_sheet *t, int row, int column)
 {
     const nb_page_record *r = &t->rows[row];
-    return column < r->count ? t->cells[r->first + column] : (nb_page_entry){"", ""};
+    return column < r->count ? t->cells[r->first + column] : (nb_page_entry){"", "", NULL};
 }
 
 bool nb_page_is_item(const nb_page_block *b)

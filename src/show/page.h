@@ -85,6 +85,10 @@ void nb_page_column(nb_page *page, int kind, const char *format, ...) __attribut
 void nb_page_row(nb_page *page);
 void nb_page_cell(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void nb_page_mark(nb_page *page, const char *mark); /* behind the last cell */
+/* A number, whose format is such as "%.3g"; what is not known is a dash. */
+void nb_page_number(nb_page *page, const char *format, double x);
+/* A number in digits, with what stands in front of it, and its mark; without digits no number. */
+void nb_page_numeral(nb_page *page, const char *before, const char *digits, const char *mark);
 /* The rows from here on have a label in common, which stands above them, or in Markdown in a first column, whose name
  * is `head`; NULL: they have none. */
 void nb_page_band(nb_page *page, const char *head, const char *label);

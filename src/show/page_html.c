@@ -114,14 +114,14 @@ static nb_status write_table(nb_page_walk *w)
     fprintf(out, "<div class=\"table%s\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n<table>\n",
             columns > WIDE_TABLE ? " wide" : "", ++s->tables);
     fputs("<thead>\n<tr>", out);
-    if (t->band_head) print_cell(out, (nb_page_entry){t->band_head, ""}, "th", false);
+    if (t->band_head) print_cell(out, (nb_page_entry){t->band_head, "", NULL}, "th", false);
     for (int c = 0; c < t->column_count; c++)
-        print_cell(out, (nb_page_entry){t->columns[c].text, ""}, "th", t->columns[c].kind & NB_PAGE_NUMBER);
+        print_cell(out, (nb_page_entry){t->columns[c].text, "", NULL}, "th", t->columns[c].kind & NB_PAGE_NUMBER);
     fputs("</tr>\n</thead>\n<tbody>\n", out);
     for (int r = 0; r < t->row_count; r++) {
         const char *band = t->rows[r].band;
         fputs("<tr>", out);
-        if (t->band_head) print_cell(out, (nb_page_entry){band ? band : "", ""}, "td", false);
+        if (t->band_head) print_cell(out, (nb_page_entry){band ? band : "", "", NULL}, "td", false);
         for (int c = 0; c < t->column_count; c++)
             print_cell(out, nb_page_cell_at(t, r, c), "td", t->columns[c].kind & NB_PAGE_NUMBER);
         fputs("</tr>\n", out);

@@ -52,23 +52,19 @@ static void print_braced(FILE *out, const char *text, int length)
 }
 
 /* Prints a cell; in a column of numbers what is none stands in braces, also behind or before one. */
-static void print_cell(FILE *out, nb_page_entry cell, bool number)
+static void print_cell(FILE *out, nb_page_entry cell, bool among_numbers)
 {
-    size_t before = strspn(cell.text, "("), digits = strspn(cell.text + before, "0123456789.+-e");
-    bool is_number = strpbrk(cell.text, "0123456789") && before + digits == strlen(cell.text);
-    if (!number) {
-        print_escaped(out, cell.text);
-        print_escaped(out, cell.mark);
-    } else if (is_number) {
-        print_braced(out, cell.text, (int)before);
-        fputs(cell.text + before, out);
+    if (among_numbers && cell.digits) {
+        print_braced(out, cell.text, (int)(cell.digits - cell.text));
+        fputs(cell.digits, out);
         print_braced(out, cell.mark, (int)strlen(cell.mark));
-    } else if (*cell.text || *cell.mark) {
-        fputc('{', out);
-        print_escaped(out, cell.text);
-        print_escaped(out, cell.mark);
-        fputc('}', out);
+        return;
     }
+    bool braced = among_numbers && (*cell.text || *cell.mark);
+    if (braced) fputc('{', out);
+    print_escaped(out, cell.text);
+    print_escaped(out, cell.mark);
+    if (braced) fputc('}', out);
 }
 
 /* `name`: of the part, beside its first row; NULL: there is no such column. */

@@ -12,6 +12,7 @@ typedef struct {
 
 typedef struct {
     const char *text, *mark;
+    const char *digits; /* of a number: the end of the text; NULL: it is none */
 } nb_page_entry;
 
 typedef struct {

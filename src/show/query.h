@@ -14,7 +14,7 @@
  *   -- flags: COLUMN COLUMN                   columns that are true or false
  *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
  *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
- *   -- format: COLUMN: %.4g                   of its numbers, else %.3g; %s: its texts are none, whatever they are
+ *   -- format: COLUMN: %.4g                   of its numbers, else %.3g
  *   -- headless: WHY                          without the names of columns, where cells speak for themselves
  *   -- above: TEXT                            a paragraph before the tables: what they share
  *   -- holds: TEXT                            behind them: what they hold; both are of a caption in a paper

@@ -274,9 +274,10 @@ static nb_status add_overview(const maker *m, int count, part *const *parts)
         nb_page_cell(m->page, "%s", p->name);
         nb_page_cell(m->page, "%s", p->question ? p->question : "");
         nb_page_cell(m->page, "%s", p->study->component.name);
-        for (int k = 0; k < 4; k++) nb_page_cell(m->page, "%d", (const int[]){p->rows, p->ok, p->wrong, p->planned}[k]);
+        for (int k = 0; k < 4; k++)
+            nb_page_number(m->page, "%.0f", (const int[]){p->rows, p->ok, p->wrong, p->planned}[k]);
         nb_page_cell(m->page, "%s", *claims ? claims : "none");
-        nb_page_cell(m->page, "%d", p->caveats.count);
+        nb_page_number(m->page, "%.0f", p->caveats.count);
         nb_page_cell(m->page, "%s", p->day);
     }
     return NB_OK;

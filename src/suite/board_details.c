@@ -21,14 +21,6 @@ static const char *size_in(const nb_suite_method *m, const char *attention, nb_c
     return "";
 }
 
-static void add_bytes(nb_page *page, double bytes)
-{
-    if (isnan(bytes))
-        nb_page_cell(page, "-");
-    else
-        nb_page_cell(page, "%.0f", bytes / 1024);
-}
-
 static nb_status add_setting(nb_page *page, const nb_board_entry *e, int model, int k, const nb_estimate *number,
                              const nb_estimate *error, nb_ctx *ctx)
 {
@@ -36,19 +28,19 @@ static nb_status add_setting(nb_page *page, const nb_board_entry *e, int model, 
     nb_page_row(page);
     nb_page_cell(page, "%s", e->result->suite->models[model].name);
     nb_page_cell(page, "1/%d", nb_suite_parts[k]);
-    nb_page_cell(page, "%.2f", number->mean);
+    nb_page_number(page, "%.2f", number->mean);
     nb_page_cell(page, "[%.2f, %.2f]", number->low, number->high);
-    nb_page_cell(page, "%.3g", exp2(error->mean));
+    nb_page_number(page, "%.3g", exp2(error->mean));
     if (e->result->method.size) nb_page_cell(page, "%s", size_in(&e->result->method, setting->text, ctx));
     if (setting->text)
-        nb_page_cell(page, "%.3g", setting->multiplications / 1e6);
+        nb_page_number(page, "%.3g", setting->multiplications / 1e6);
     else
         nb_page_cell(page, "refused");
-    add_bytes(page, setting->bytes);
+    nb_page_number(page, "%.0f", setting->bytes / 1024);
     if (!e->result->timing) return NB_OK;
     const nb_suite_timing *timing = &e->result->timing[model];
-    nb_page_cell(page, isfinite(timing->times[k].seconds) ? "%.3g" : "-", 1e3 * timing->times[k].seconds);
-    nb_page_cell(page, "%.3g", 1e3 * timing->exact_s);
+    nb_page_number(page, "%.3g", 1e3 * timing->times[k].seconds);
+    nb_page_number(page, "%.3g", 1e3 * timing->exact_s);
     return NB_OK;
 }
 
@@ -86,11 +78,11 @@ static void add_input(nb_page *page, const nb_board_entry *e, int i)
     const nb_suite_input *input = &e->result->suite->inputs[i];
     nb_page_row(page);
     nb_page_cell(page, "%s", e->result->suite->models[input->model].name);
-    nb_page_cell(page, "%d", input->layer);
+    nb_page_number(page, "%.0f", input->layer);
     nb_page_cell(page, "%s", input->source);
     for (int k = 0; k < NB_SUITE_SHARES; k++) {
         const nb_suite_outcome *o = &e->result->outcomes[i][k];
-        nb_page_cell(page, "%.3g", o->error);
+        nb_page_number(page, "%.3g", o->error);
         if (o->refused) nb_page_mark(page, "*");
     }
 }
@@ -113,10 +105,10 @@ static void add_layer(nb_page *page, const nb_board_entry *e, const nb_suite_mod
     if (count == 0) return;
     nb_page_row(page);
     nb_page_cell(page, "%s", model->name);
-    nb_page_cell(page, "%d", layer);
+    nb_page_number(page, "%.0f", layer);
     nb_page_cell(page, "%d sources", count);
     for (int k = 0; k < NB_SUITE_SHARES; k++) {
-        nb_page_cell(page, "%.3g", exp(logs[k] / count));
+        nb_page_number(page, "%.3g", exp(logs[k] / count));
         if (refused[k]) nb_page_mark(page, "*");
     }
 }
@@ -175,9 +167,9 @@ static void add_times(nb_page *page, const nb_board_entry *e, int track)
         if (s->models[m].track != track) continue;
         nb_page_row(page);
         nb_page_cell(page, "%s", s->models[m].name);
-        nb_page_cell(page, isfinite(timing->times[0].seconds) ? "%.3g" : "-", 1e3 * timing->times[0].seconds);
-        nb_page_cell(page, "%.3g", 1e3 * timing->exact_s);
-        nb_page_cell(page, isfinite(timing->times[0].error) ? "%.3g" : "-", timing->times[0].error);
+        nb_page_number(page, "%.3g", 1e3 * timing->times[0].seconds);
+        nb_page_number(page, "%.3g", 1e3 * timing->exact_s);
+        nb_page_number(page, "%.3g", timing->times[0].error);
     }
 }
 

@@ -16,13 +16,13 @@ static nb_status add_track(nb_page *page, const nb_suite_result *r, int track, n
     nb_page_cell(page, "%s", r->suite->tracks[track].name);
     NB_TRY(ctx, nb_suite_estimate(r, track, -1, &e, ctx));
     NB_TRY(ctx, nb_suite_nine_in_ten(r, track, &nine, ctx));
-    nb_page_cell(page, "%.2f", e.mean);
+    nb_page_number(page, "%.2f", e.mean);
     nb_page_cell(page, "[%.2f, %.2f]", e.low, e.high);
-    nb_page_cell(page, "%.2f", nine);
-    nb_page_cell(page, "%d", e.sources);
+    nb_page_number(page, "%.2f", nine);
+    nb_page_number(page, "%.0f", e.sources);
     for (int k = 0; k < NB_SUITE_SHARES; k++) {
         NB_TRY(ctx, nb_suite_estimate(r, track, k, &e, ctx));
-        nb_page_cell(page, "%.2f", e.mean);
+        nb_page_number(page, "%.2f", e.mean);
     }
     return NB_OK;
 }
@@ -99,9 +99,9 @@ static nb_status add_block(nb_page *page, const nb_suite_result *r, int track, n
     nb_page_row(page);
     nb_page_cell(page, "%s", r->method.label);
     nb_page_cell(page, "%s", r->suite->tracks[track].name);
-    nb_page_cell(page, isfinite(e.mean) ? "%.3g" : "-", e.mean);
+    nb_page_number(page, "%.3g", e.mean);
     nb_page_cell(page, isfinite(e.low) ? "[%.3g, %.3g]" : "-", e.low, e.high);
-    nb_page_cell(page, isfinite(ratio) ? "%.2f" : "-", ratio);
+    nb_page_number(page, "%.2f", ratio);
     nb_page_cell(page, "%s", nb_suite_is_timed(r, track) ? r->device : "-");
     if (nb_suite_is_disturbed(r, track)) nb_page_mark(page, "*");
     return NB_OK;

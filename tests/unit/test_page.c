@@ -4,6 +4,7 @@
 #include "pages.h"
 
 #include <gsl/gsl_rng.h>
+#include <math.h>
 
 static void expect(const nb_page *page, nb_page_form form, int width, const char *expected, nb_ctx *ctx)
 {
@@ -22,9 +23,8 @@ static void make_small(nb_page *page, nb_ctx *ctx)
     nb_page_band(page, "core", "six|steps_");
     nb_page_row(page);
     nb_page_cell(page, "uniform");
-    nb_page_cell(page, "(%.2f", 0.91);
-    nb_page_mark(page, ")~");
-    nb_page_cell(page, "0.7");
+    nb_page_numeral(page, "(", "0.91", ")~");
+    nb_page_number(page, "%.3g", 0.7);
     nb_page_band(page, NULL, NULL);
     nb_page_row(page);
     nb_page_cell(page, "best");
@@ -140,6 +140,26 @@ static void test_latex_uses(void **state)
            "\\end{table}\n"
            "% one\n",
            *state);
+}
+
+/* A number is what was added as one, whatever a text looks like: all else stands in braces among numbers. */
+static void test_latex_cells(void **state)
+{
+    nb_page page;
+    nb_page_make(&page, *state);
+    nb_page_table(&page);
+    nb_page_column(&page, NB_PAGE_LABEL, "m");
+    for (int c = 0; c < 6; c++) nb_page_column(&page, NB_PAGE_NUMBER, "%d", c);
+    nb_page_row(&page);
+    nb_page_cell(&page, "16");
+    nb_page_cell(&page, "16");
+    nb_page_numeral(&page, "(", "2.385", ")*");
+    nb_page_numeral(&page, "3/5", "", "*");
+    nb_page_number(&page, "%.2f", -0.001);
+    nb_page_number(&page, "%.3g", NAN);
+    nb_page_number(&page, "%.3g", INFINITY);
+    const char *latex = page_text(&page, NB_PAGE_LATEX, 0, *state);
+    assert_non_null(strstr(latex, "16 & {16} & {(}2.385{)*} & {3/5*} & 0.00 & {-} & {inf} \\\\\n"));
 }
 
 /* Bold is decoration: without its sequences, the same. */
@@ -406,9 +426,9 @@ static void test_widths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_text),       test_with_ctx(test_markdown), test_with_ctx(test_latex_titles),
-        test_with_ctx(test_latex_uses), test_with_ctx(test_terminal), test_with_ctx(test_empty),
-        test_with_ctx(test_prose),      test_with_ctx(test_columns),  test_with_ctx(test_outside),
-        test_with_ctx(test_failures),   test_with_ctx(test_widths)};
+        test_with_ctx(test_text),       test_with_ctx(test_markdown),    test_with_ctx(test_latex_titles),
+        test_with_ctx(test_latex_uses), test_with_ctx(test_latex_cells), test_with_ctx(test_terminal),
+        test_with_ctx(test_empty),      test_with_ctx(test_prose),       test_with_ctx(test_columns),
+        test_with_ctx(test_outside),    test_with_ctx(test_failures),    test_with_ctx(test_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

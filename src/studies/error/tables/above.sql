@@ -5,6 +5,10 @@
 -- heading: Cores, % above the best one, over {_choices} choices of landmarks, {_different} of them different
 -- holds: 100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads and
 --   trials.
+-- format: median: %.1f
+-- format: 10 %: %.1f
+-- format: 90 %: %.1f
+-- format: unseen: %.1f
 -- word: unseen: on the rows of S that the core has not looked at, above the best core for these
 -- word: oracle: of a core with several settings the best for each choice of landmarks is taken, by the errors that are
 --   compared
@@ -17,12 +21,10 @@ SELECT s.name AS by, s.value, e.core, e.oracle, size(list(above)) AS choices, me
 FROM scope AS s JOIN per_level USING (level_id) JOIN entrant AS e ON e.id = entrant_id
 WHERE e.part < 3 GROUP BY s.place, s.number, e.id HAVING count(above) > 0 ORDER BY s.place, s.number, e.id;
 
-SELECT e.label AS core, count(above) AS choices, coalesce(shown('%.1f', median(100 * above)), '-') AS median,
-       coalesce(shown('%.1f', quantile(100 * above, 0.1)), '-') AS "10 %",
-       coalesce(shown('%.1f', quantile(100 * above, 0.9)), '-') AS "90 %",
-       coalesce(shown('%.1f', median(100 * unseen)), '-') AS unseen,
-       coalesce(shown('%.1f', quantile(100 * unseen, 0.1)), '-') AS "10 %",
-       coalesce(shown('%.1f', quantile(100 * unseen, 0.9)), '-') AS "90 %", (SELECT count(*) FROM choice) AS _choices,
+SELECT e.label AS core, count(above) AS choices, median(100 * above) AS median,
+       quantile(100 * above, 0.1) AS "10 %", quantile(100 * above, 0.9) AS "90 %", median(100 * unseen) AS unseen,
+       quantile(100 * unseen, 0.1) AS "10 %", quantile(100 * unseen, 0.9) AS "90 %",
+       (SELECT count(*) FROM choice) AS _choices,
        (SELECT count(DISTINCT c.id) FROM choice AS c JOIN outcome AS o ON o.choice_id = c.id AND o.trial = c.trial
         JOIN core ON core.id = o.core_id WHERE o.ok AND NOT core.random) AS _different
 FROM entrant AS e LEFT JOIN entry ON e.id = entrant_id WHERE e.part < 3 AND e.usual GROUP BY e.id ORDER BY e.id;

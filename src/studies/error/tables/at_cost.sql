@@ -19,8 +19,7 @@ WITH wide AS (
            max(CASE WHEN at_most = 0.5 THEN landmarks END) AS m50
     FROM budget GROUP BY panel_id, core_id, variant_id)
 SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', ' || core.full AS _about, v.label AS strategy,
-       coalesce(e5, '-') AS "at 5 %", coalesce(m5, '-') AS m, coalesce(e10, '-') AS "10 %", coalesce(m10, '-') AS m,
-       coalesce(e20, '-') AS "20 %", coalesce(m20, '-') AS m, coalesce(e50, '-') AS "50 %", coalesce(m50, '-') AS m
+       e5 AS "at 5 %", m5 AS m, e10 AS "10 %", m10 AS m, e20 AS "20 %", m20 AS m, e50 AS "50 %", m50 AS m
 FROM wide JOIN panel ON panel.id = panel_id JOIN variant AS v ON v.id = variant_id
 JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 ORDER BY panel_id, core_id, variant_id;

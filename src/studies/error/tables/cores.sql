@@ -16,13 +16,12 @@ WHERE (SELECT count(DISTINCT core_id) FROM core_above WHERE count > 0) > 1
 ORDER BY place, landmarks;
 
 WITH part AS (
-    SELECT core_id, landmarks, marked(coalesce(
-               CASE WHEN above >= 1e3 THEN shown('%.0e', 100 * above) WHEN abs(100 * above) >= 9.95 THEN
-                   shown('%.0f', 100 * above) ELSE shown('%.1f', 100 * above) END, '-'),
-               CASE WHEN nearest THEN '*' WHEN count > 0 AND NOT complete THEN '!' ELSE '' END) AS text
+    SELECT core_id, landmarks, marked('',
+               CASE WHEN above >= 1e3 THEN '%.0e' WHEN abs(100 * above) >= 9.95 THEN '%.0f' ELSE '%.1f' END,
+               100 * above, CASE WHEN nearest THEN '*' WHEN count > 0 AND NOT complete THEN '!' ELSE '' END) AS text
     FROM core_above
     UNION ALL
-    SELECT core_id, 'core_s', coalesce(shown('%.2g', core_s), '-') FROM (
+    SELECT core_id, 'core_s', marked('', '%.2g', core_s, '') FROM (
         SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY count > 0 DESC, landmarks DESC) AS rank
             FROM core_above)
     WHERE rank = 1)

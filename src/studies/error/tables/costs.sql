@@ -3,14 +3,16 @@
 -- needs: core cost
 -- heading: The cost of a forward pass of one head
 -- labels: 4
+-- format: multiplications: %.2g
+-- format: % of exact: %.1f
+-- format: core_s: %.2g
+-- format: exact_s: %.2g
 -- above: Multiplications, % of those of exact attention, 2 n^2 d; and median seconds on one CPU for X alone and for
 --   exact attention
 SELECT n, d, landmarks, spec AS core, multiplications, of_exact, core_s, exact_s
 FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle
 ORDER BY size, landmarks, cost.place;
 
-SELECT n, d, landmarks AS m, label AS core, coalesce(shown('%.2g', multiplications), '-') AS multiplications,
-       coalesce(shown('%.1f', 100 * of_exact), '-') AS "% of exact", coalesce(shown('%.2g', core_s), '-') AS core_s,
-       coalesce(shown('%.2g', exact_s), '-') AS exact_s
+SELECT n, d, landmarks AS m, label AS core, multiplications, 100 * of_exact AS "% of exact", core_s, exact_s
 FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle
 ORDER BY size, landmarks, cost.place;

@@ -45,8 +45,7 @@ leading AS (
 measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
     SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,
-           marked(CASE WHEN count = 0 THEN '-' ELSE CASE WHEN median < baseline_mean THEN '' ELSE '(' END
-                  || brief(median) END,
+           marked(CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN '(' ELSE '' END, NULL, median,
                CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN ')' ELSE '' END
                || CASE WHEN l.variant_id IS NOT NULL THEN '*' WHEN 2 * noise >= count AND count > 0 THEN '~' ELSE '' END
                || CASE WHEN count > 0 AND count < planned THEN '!' ELSE '' END,
@@ -54,11 +53,11 @@ shown_cell AS (
     FROM ranked AS r LEFT JOIN leading AS l USING (panel_id, core_id, landmarks, variant_id)
     JOIN component AS core ON core.kind = 'core' AND core.id = r.core_id JOIN variant AS v ON v.id = r.variant_id
     UNION ALL
-    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', NULL, marked(coalesce(brief(floor_rank), '-'), '',
-           low(floor_over), high(floor_over)) FROM level
+    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', NULL, marked('', NULL, floor_rank, '', low(floor_over),
+           high(floor_over)) FROM level
     UNION ALL
-    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, NULL, marked(coalesce(brief(baseline_mean),
-           '-'), '', low(baseline_over), high(baseline_over)) FROM level)
+    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, NULL, marked('', NULL, baseline_mean, '',
+           low(baseline_over), high(baseline_over)) FROM level)
 SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
        ', trials: ' || trials || CASE WHEN kernel.low_rank AND EXISTS (
            SELECT 1 FROM level WHERE level.panel_id = panel.id AND level.landmarks >= d)

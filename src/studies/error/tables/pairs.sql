@@ -2,6 +2,7 @@
 -- reference: none: shares and ratios on the same landmarks
 -- needs: duel
 -- heading: On how many % of the choices of landmarks the core of a line is below that of a column
+-- format: _cell: %.0f
 -- holds: Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core
 --   with several settings (oracle) the best for each choice is taken, by the errors that are compared. Errors that are
 --   rounding noise are left out. As CSV: the ratios too, also by m, by problem, and where m is a sixteenth
@@ -17,6 +18,6 @@ GROUP BY s.place, s.number, a_id, b_id ORDER BY s.place, s.number, a_id, b_id;
 WITH share AS (
     SELECT a_id, b_id, 1.0 * count(CASE WHEN ratio < 1 THEN 1 END) / count(*) AS below
     FROM duel WHERE usual GROUP BY a_id, b_id)
-SELECT a.number AS "", a.label AS "error of", b.number AS _across, coalesce(shown('%.0f', 100 * below), '-') AS _cell
+SELECT a.number AS "", a.label AS "error of", b.number AS _across, 100 * below AS _cell
 FROM entrant AS a JOIN entrant AS b LEFT JOIN share ON a_id = a.id AND b_id = b.id
 WHERE a.usual AND b.usual ORDER BY a.id, b.id;

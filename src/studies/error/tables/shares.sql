@@ -3,6 +3,8 @@
 -- needs: share
 -- exists: versus
 -- heading: Relative to {_baseline}
+-- format: share: %.2f
+-- format: select_s: %.1e
 -- paragraph: In the table:
 -- word: error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m
 -- word: subspace: the same for the least error that any core reaches; both are medians, over problems and m, of the
@@ -29,13 +31,12 @@ WITH line AS (
     FROM share WHERE panel_id IS NULL)
 SELECT b.name AS _baseline, core.full AS "_band core",
        v.label || CASE WHEN fixed THEN '' ELSE ', baseline ' || b.pairing END AS strategy,
-       marked(coalesce(shown('%.3g', ratio), CASE WHEN noise > 0 THEN '~' ELSE '-' END),
+       marked(CASE WHEN ratio IS NULL AND noise > 0 THEN '~' ELSE '' END, '%.3g', ratio,
            CASE WHEN noise > 0 AND ratio IS NOT NULL THEN '~' ELSE '' END
            || CASE WHEN count + noise BETWEEN 1 AND planned - 1 THEN '!' ELSE '' END) AS error,
-       coalesce(shown('%.2f', share), '-') AS share,
-       marked(coalesce(shown('%.3g', sub_ratio), CASE WHEN sub_noise > 0 THEN '~' ELSE '-' END), '') AS subspace,
-       coalesce(shown('%.2f', sub_share), '-') AS share,
-       coalesce(shown('%.1e', select_s), '-') AS select_s
+       share, marked(CASE WHEN sub_ratio IS NULL AND sub_noise > 0 THEN '~' ELSE '' END, '%.3g', sub_ratio, '')
+           AS subspace,
+       sub_share AS share, select_s
 FROM line JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 JOIN variant AS b ON b.id = base_id
 WHERE (SELECT count(DISTINCT variant_id) FROM line) > 1 ORDER BY core_id, variant_id;

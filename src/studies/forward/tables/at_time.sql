@@ -5,7 +5,6 @@
 -- needs: at_time
 -- heading: The least output error of a pass of at most that share of exact attention's time
 -- labels: 4
--- format: chosen: %s
 -- format: error: %.2g
 -- format: second error: %.2g
 -- format: times: %.2g
