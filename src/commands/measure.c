@@ -31,8 +31,8 @@ enum { SHOWN = sizeof shown / sizeof *shown };
 
 static void begin(nb_page *page, const nb_error_row *r)
 {
-    nb_page_prose(page, NB_PAGE_ABOVE, "%s head %d, n = %d, d = %d, %s", r->problem, r->head, r->n, r->d, r->kernel);
-    nb_page_prose(page, NB_PAGE_ABOVE, "%s, m = %d, pairing %s, factors %s", r->strategy, r->landmarks, r->pairing,
+    nb_page_prose(page, NB_PAGE_SHARED, "%s head %d, n = %d, d = %d, %s", r->problem, r->head, r->n, r->d, r->kernel);
+    nb_page_prose(page, NB_PAGE_SHARED, "%s, m = %d, pairing %s, factors %s", r->strategy, r->landmarks, r->pairing,
                   r->factors);
     nb_page_table(page);
     nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "core");

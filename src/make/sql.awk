@@ -60,7 +60,8 @@ function end_file() {
 }
 BEGIN {
     know("tables figures", "summary reference place needs")
-    know("tables", "exists file flags heading labels format headless above holds remark paragraph word note")
+    know("tables", "exists file flags heading formula labels format headless")
+    know("tables", "shared above holds remark paragraph word note")
     know("figures", "is compares prepare script title data arrays ticks bars set most")
     for (i = 1; i < 256; i++) code[sprintf("%c", i)] = i
     print "/* made by the Makefile from the files of SQL: do not edit */"

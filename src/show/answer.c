@@ -248,6 +248,7 @@ static void add_lines(nb_page *page, const char *text)
 bool nb_is_paragraph(const char *kind, nb_page_use *use)
 {
     static const char *const kinds[] = {[NB_PAGE_ASIDE] = "paragraph",
+                                        [NB_PAGE_SHARED] = "shared",
                                         [NB_PAGE_ABOVE] = "above",
                                         [NB_PAGE_HOLDS] = "holds",
                                         [NB_PAGE_REMARK] = "remark"};
@@ -264,8 +265,8 @@ static nb_status show_parts(view *v)
     for (int i = 0, next; i < a->count; i = next) {
         for (next = i; next < a->count && same(v, i, next, v->part) && same(v, i, next, v->about);) next++;
         if (*text_of(v, i, v->part) && (i == 0 || !same(v, i, i - 1, v->part)))
-            nb_page_heading(v->page, 3, "%s", text_of(v, i, v->part));
-        if (*text_of(v, i, v->about)) nb_page_prose(v->page, NB_PAGE_ABOVE, "%s", text_of(v, i, v->about));
+            nb_page_title(v->page, 3, text_of(v, i, v->part));
+        if (*text_of(v, i, v->about)) nb_page_prose(v->page, NB_PAGE_SHARED, "%s", text_of(v, i, v->about));
         NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_table(v, a, i, next, a->columns));
         add_lines(v->page, text_of(v, i, v->note));
     }
@@ -278,7 +279,7 @@ static nb_status add_paragraphs(const view *v, bool above)
     nb_page_use use;
     for (const nb_comment *c = v->comments; c->name; c++) {
         const char *text = "";
-        if (nb_is_paragraph(c->name, &use) && above == (use == NB_PAGE_ABOVE))
+        if (nb_is_paragraph(c->name, &use) && above == (use == NB_PAGE_SHARED || use == NB_PAGE_ABOVE))
             NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
         if (*text) nb_page_prose(v->page, use, "%s", text);
     }
@@ -327,6 +328,7 @@ nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_gri
     find_labels(&v);
     NB_TRY(ctx, nb_grid_fill_in(a, 0, nb_comment_text(v.comments, "heading"), &heading, ctx));
     if (*heading) nb_page_heading(page, 2, "%s", heading);
+    if (*heading) nb_page_formula(page, nb_comment_text(v.comments, "formula"));
     NB_TRY(ctx, add_paragraphs(&v, true));
     NB_TRY(ctx, show_parts(&v));
     NB_TRY(ctx, add_paragraphs(&v, false));

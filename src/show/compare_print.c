@@ -93,10 +93,10 @@ void nb_compare_add_above(const nb_compare_printer *p)
         if (!s->varies && !s->hidden)
             same = nb_phrase(p->ctx, "%s%s%s %s", same, *same ? ", " : "", s->name, nb_compare_label(first, i));
     }
-    if (*same) nb_page_prose(p->page, NB_PAGE_ABOVE, "%s", same);
+    if (*same) nb_page_prose(p->page, NB_PAGE_SHARED, "%s", same);
     for (const char *const *c = of->confounded; c && *c; c++)
         confounded = nb_phrase(p->ctx, "%s%s%s", confounded, *confounded ? ", " : "", *c);
-    if (*confounded) nb_page_prose(p->page, NB_PAGE_ABOVE, "CONFOUNDED: they may differ in %s too", confounded);
+    if (*confounded) nb_page_prose(p->page, NB_PAGE_SHARED, "CONFOUNDED: they may differ in %s too", confounded);
     if (p->terms->by_hand)
         nb_page_prose(p->page, NB_PAGE_ABOVE,
                       "Exploratory (%s): the verdicts hold together for the lines shown, not for all that was looked "

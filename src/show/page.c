@@ -66,7 +66,7 @@ static nb_page_block *add_block(nb_page *page, nb_block_kind kind, const char *t
 {
     if (!grow(page, &page->blocks, sizeof *page->blocks, page->count, &page->capacity)) return NULL;
     nb_page_block *block = &page->blocks[page->count++];
-    *block = (nb_page_block){.kind = kind, .text = text, .mark = ""};
+    *block = (nb_page_block){.kind = kind, .text = text, .mark = "", .items = text, .formula = ""};
     return block;
 }
 
@@ -90,6 +90,20 @@ void nb_page_add(nb_page *page, nb_block_kind kind, int level_or_use, const char
     if (kind == NB_HEADING) block->level = level_or_use + page->deeper;
     if (page->deeper > 0 && block->level > NB_PAGE_DEEPEST) block->level = NB_PAGE_DEEPEST;
     if (path && !(block->path = nb_strdup(page->ctx, path))) fail(page);
+}
+
+void nb_page_title(nb_page *page, int level, const char *items)
+{
+    const char *own = copy(page, items, "\n"), *text = own ? nb_replaced(page->ctx, own, "\n", ", ") : NULL;
+    if (!text) fail(page);
+    nb_page_heading(page, level, "%s", text ? text : "");
+    if (page->status == NB_OK) page->blocks[page->count - 1].items = own;
+}
+
+void nb_page_formula(nb_page *page, const char *formula)
+{
+    const char *own = copy(page, formula, "");
+    if (own && page->count > 0) page->blocks[page->count - 1].formula = own;
 }
 
 void nb_page_verbatim(nb_page *page, const char *text)

@@ -21,10 +21,11 @@ typedef enum {
 
 /* What a paragraph is for, which only LaTeX asks: in the other forms all look the same. */
 typedef enum {
-    NB_PAGE_ASIDE, /* who runs the program: it leads to items or notes, or names an option; not for a paper */
-    NB_PAGE_ABOVE, /* the tables below it, which have it in common: of their caption */
-    NB_PAGE_HOLDS, /* the table above it, which holds that: of its caption */
-    NB_PAGE_REMARK /* the table above it: below that in a paper too */
+    NB_PAGE_ASIDE,  /* who runs the program: it leads to items or notes, or names an option; not for a paper */
+    NB_PAGE_SHARED, /* the tables below it, which have it in common, no sentence: of their caption */
+    NB_PAGE_ABOVE,  /* the same, sentences */
+    NB_PAGE_HOLDS,  /* the table above it, which holds that, sentences: of its caption */
+    NB_PAGE_REMARK  /* the table above it: below that in a paper too */
 } nb_page_use;
 
 /* How a column of a table is set. */
@@ -77,6 +78,12 @@ void nb_page_add(nb_page *page, nb_block_kind kind, int level_or_use, const char
 #define nb_page_note(page, mark, ...) nb_page_add(page, NB_NOTE, 0, NULL, mark, __VA_ARGS__)
 #define nb_page_picture(page, path, address, ...) nb_page_add(page, NB_PICTURE, 0, path, address, __VA_ARGS__)
 void nb_page_verbatim(nb_page *page, const char *text); /* as it stands, line by line */
+
+/* Adds a heading that is a list, from a line for each item. In a paper, tables below such headings are one: what all of
+ * these have is of the caption, and the items that differ tell the tables apart. */
+void nb_page_title(nb_page *page, int level, const char *items);
+/* Says that a part of the heading that was added last is a formula, such as "|S|_F". */
+void nb_page_formula(nb_page *page, const char *formula);
 
 /* Begins a table; what follows adds to it. First its columns, then row after row of cells, from the left; the last
  * ones of a row may be missing. A table without rows is not printed. */

@@ -2,8 +2,8 @@
 /* page_latex.c - the tables of a page for a paper: booktabs' rules, siunitx' columns of numbers, and a label.
  *
  * 1. Tables of one heading that have the same columns are one, with a column for what their own headings differ in.
- * 2. The caption is the heading, what their own headings agree in, and the paragraphs that are NB_PAGE_ABOVE or
- *    NB_PAGE_HOLDS.
+ * 2. The caption is the heading, what their own headings agree in, and the paragraphs that are NB_PAGE_SHARED,
+ *    NB_PAGE_ABOVE or NB_PAGE_HOLDS.
  * 3. Remarks on a table, and notes, stand below it in a small face.
  * 4. All else is a comment. */
 #include "show/page_parts.h"
@@ -11,30 +11,19 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The length of a norm, as |S - FXB|_F, that begins the text; 0: none does. */
-static int norm_length(const char *text, int length)
-{
-    int inside = 1 + (int)strcspn(text + (*text != '\0'), "|");
-    return *text == '|' && inside + 3 <= length && strncmp(text + inside, "|_F", 3) == 0 ? inside + 3 : 0;
-}
-
 static void print_part(FILE *out, const char *text, int length)
 {
     static const char *const escapes[][2] = {{"\\", "\\textbackslash{}"},  {"~", "\\textasciitilde{}"},
                                              {"^", "\\textasciicircum{}"}, {"<", "\\textless{}"},
                                              {">", "\\textgreater{}"},     {"|", "\\textbar{}"}};
-    for (int at = 0; at < length; at++) {
+    for (const char *at = text; at < text + length; at++) {
         const char *escape = NULL;
-        int norm = norm_length(text + at, length - at);
         for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
-            if (text[at] == *escapes[i][0]) escape = escapes[i][1];
-        if (norm > 0)
-            fprintf(out, "$\\|%.*s\\|_F$", norm - 4, text + at + 1);
-        else if (escape)
+            if (*at == *escapes[i][0]) escape = escapes[i][1];
+        if (escape)
             fputs(escape, out);
         else
-            fprintf(out, strchr("&%$#_{}", text[at]) ? "\\%c" : "%c", text[at]);
-        at += norm > 0 ? norm - 1 : 0;
+            fprintf(out, strchr("&%$#_{}", *at) ? "\\%c" : "%c", *at);
     }
 }
 
@@ -90,15 +79,40 @@ static void print_rows(FILE *out, const nb_page_sheet *t, const char *name)
     }
 }
 
-/* Begins a caption, by a capital, or appends to it: a sentence as one, and else as a part of the one before. */
-static void print_more(FILE *out, const char *text, const char **before)
+/* Prints a formula, in which bars are those of norms. */
+static void print_formula(FILE *out, const char *formula)
 {
-    size_t length = strlen(text), end = strlen(*before);
-    if (length == 0) return;
-    fputs(end == 0 ? "\\caption{" : (*before)[end - 1] == '.' ? " " : text[length - 1] == '.' ? ". " : "; ", out);
-    if (end == 0) fputc(toupper((unsigned char)*text), out);
-    print_escaped(out, text + (end == 0));
-    *before = text;
+    fputc('$', out);
+    for (; *formula; formula++) fprintf(out, *formula == '|' ? "\\|" : "%c", *formula);
+    fputc('$', out);
+}
+
+/* What a piece of a caption is: the heading, that of the table alone, words, or sentences, which end with a stop. */
+typedef enum { NO_PIECE, HEADING, TITLE, WORDS, SENTENCES } piece_kind;
+
+typedef struct {
+    FILE *out;
+    piece_kind last;
+} caption;
+
+/* Adds a piece; the first begins by a capital. */
+static void add_piece(caption *c, piece_kind kind, const char *text, const char *formula)
+{
+    static const char *const joints[] = {[HEADING] = "", [TITLE] = ": ", [WORDS] = "; ", [SENTENCES] = ". "};
+    const char *at = *formula ? strstr(text, formula) : NULL;
+    if (!*text) return;
+    fputs(c->last == NO_PIECE ? "\\caption{" : c->last == SENTENCES ? " " : joints[kind], c->out);
+    if (c->last == NO_PIECE && text != at) {
+        char capital = (char)toupper((unsigned char)*text++);
+        print_part(c->out, &capital, 1);
+    }
+    if (at) {
+        print_part(c->out, text, (int)(at - text));
+        print_formula(c->out, formula);
+        text = at + strlen(formula);
+    }
+    print_escaped(c->out, text);
+    c->last = kind;
 }
 
 static const nb_page_block *block_at(const nb_page *page, int i)
@@ -112,16 +126,13 @@ static bool is_paragraph(const nb_page *page, int i)
     return block_at(page, i)->kind == NB_PARAGRAPH;
 }
 
-/* Returns whether the block is a paragraph of that use. */
-static bool is_for(const nb_page *page, int i, nb_page_use use)
-{
-    return is_paragraph(page, i) && page->blocks[i].use == use;
-}
+/* The uses of paragraphs that are of a caption, by whether they stand above the table. */
+enum { ABOVE = 1 << NB_PAGE_SHARED | 1 << NB_PAGE_ABOVE, BELOW = 1 << NB_PAGE_HOLDS };
 
 /* Returns whether the block is of the caption of a table, from which only paragraphs part it. */
 static bool is_above(const nb_page *page, int i)
 {
-    if (!is_for(page, i, NB_PAGE_ABOVE)) return false;
+    if (!is_paragraph(page, i) || !(ABOVE >> page->blocks[i].use & 1)) return false;
     while (is_paragraph(page, i)) i++;
     return block_at(page, i)->table && block_at(page, i)->table->row_count > 0;
 }
@@ -132,41 +143,61 @@ static bool is_own(const nb_page *page, int i)
     return block_at(page, i)->kind == NB_NOTE || (is_paragraph(page, i) && !is_above(page, i));
 }
 
-typedef struct { /* headings: of level 2, below that, of the table before */
-    const char *above, *caption, *used;
-    const char *shared; /* what the headings of a table that is several of the page's agree in */
-    bool goes_on;       /* likewise, as did those of the table before */
-    int block;          /* below the heading of level 2 */
-    int tables;         /* how many have been written */
+typedef struct {
+    const nb_page_block *above, *title, *used; /* headings: of level 2, below that, of the table before */
+    const char *shared;                        /* what the headings of a table that is several of the page's agree in */
+    bool goes_on;                              /* likewise, as did those of the table before */
+    int block;                                 /* below the heading of level 2 */
+    int tables;                                /* how many have been written */
 } state;
 
-static void print_uses(FILE *out, const nb_page *page, nb_page_use use, int first, int end, const char **before)
+/* Adds the paragraphs of these uses among the blocks first ... end - 1. */
+static void add_paragraphs(caption *c, const nb_page *page, unsigned uses, int first, int end)
 {
-    for (int i = first; i < end; i++)
-        if (is_for(page, i, use)) print_more(out, page->blocks[i].text, before);
+    for (int i = first; i < end; i++) {
+        const nb_page_block *b = &page->blocks[i];
+        if (b->kind == NB_PARAGRAPH && uses >> b->use & 1)
+            add_piece(c, b->use == NB_PAGE_SHARED ? WORDS : SENTENCES, b->text, "");
+    }
+}
+
+/* Returns the first of the paragraphs that stand right above a part, or its table. */
+static int first_above(const nb_page *page, const nb_page_part *part)
+{
+    int i = part->at;
+    while (is_paragraph(page, i - 1)) i--;
+    return i;
+}
+
+/* Returns whether the same stands right above all parts. */
+static bool share_above(const nb_page *page, int count, const nb_page_part *parts)
+{
+    int first = first_above(page, &parts[0]), lines = parts[0].at - first;
+    bool same = true;
+    for (int p = 1; p < count && same; p++) {
+        int own = first_above(page, &parts[p]);
+        same = parts[p].at - own == lines;
+        for (int i = 0; i < lines && same; i++)
+            same = strcmp(page->blocks[own + i].text, page->blocks[first + i].text) == 0;
+    }
+    return same;
 }
 
 static void print_caption(FILE *out, const nb_page *page, const state *at, int count, const nb_page_part *parts)
 {
-    const char *before = "", *title = count > 1 ? at->shared : parts[0].title ? parts[0].title : "";
-    int common = at->block, own = parts[0].at, below = parts[count - 1].at + 1, end = below;
-    while (is_paragraph(page, own - 1)) own--;
+    caption c = {out, NO_PIECE};
+    const nb_page_block *title = parts[0].heading;
+    int common = at->block, own = first_above(page, &parts[0]), below = parts[count - 1].at + 1, end = below;
     while (is_paragraph(page, common) && common < own) common++;
     while (is_own(page, end)) end++;
-    if (at->above) print_more(out, at->above, &before);
-    if (*before && *title) {
-        fputs(": ", out);
-        print_escaped(out, title);
-        before = title;
-    } else {
-        print_more(out, title, &before);
-    }
-    if (count > 1 && at->goes_on) print_more(out, "continued", &before);
-    print_uses(out, page, NB_PAGE_ABOVE, at->block, common, &before);
-    if (count == 1) print_uses(out, page, NB_PAGE_ABOVE, own, parts[0].at, &before);
-    print_uses(out, page, NB_PAGE_HOLDS, below, end, &before);
-    if (!*before) return;
-    fputs(before[strlen(before) - 1] == '.' ? "}\n" : ".}\n", out);
+    if (at->above) add_piece(&c, HEADING, at->above->text, at->above->formula);
+    add_piece(&c, TITLE, count > 1 ? at->shared : title ? title->text : "", "");
+    if (count > 1 && at->goes_on) add_piece(&c, WORDS, "continued", "");
+    add_paragraphs(&c, page, ABOVE, at->block, common);
+    if (share_above(page, count, parts)) add_paragraphs(&c, page, ABOVE, own, parts[0].at);
+    add_paragraphs(&c, page, BELOW, below, end);
+    if (c.last == NO_PIECE) return;
+    fputs(c.last == SENTENCES ? "}\n" : ".}\n", out);
     if (!page->name) return;
     fprintf(out, "\\label{tab:%s", page->name);
     if (at->tables > 0) fprintf(out, "-%d", at->tables + 1);
@@ -207,12 +238,12 @@ static void print_note(FILE *out, const char *mark, const char *text)
     fputc('\n', out);
 }
 
-/* What stands above each of several tables in one. */
+/* Prints what stands above each of several tables in one, unless the caption has it. */
 static void print_parts(FILE *out, const nb_page *page, int count, const nb_page_part *parts)
 {
-    for (int p = 0; p < count && count > 1; p++)
+    for (int p = 0; p < count && !share_above(page, count, parts); p++)
         for (int i = parts[p].at - 1; is_paragraph(page, i); i--) {
-            if (!is_for(page, i, NB_PAGE_ABOVE)) continue;
+            if (!is_above(page, i)) continue;
             fputs("\\par\\footnotesize ", out);
             print_escaped(out, parts[p].name);
             fputs(": ", out);
@@ -250,9 +281,9 @@ static nb_status write_heading(nb_page_walk *w)
 {
     state *s = w->own;
     if (w->block->level <= 2)
-        s->above = w->block->text, s->block = w->at + 1, s->caption = s->shared = NULL;
+        s->above = w->block, s->block = w->at + 1, s->title = NULL, s->shared = NULL;
     else
-        s->caption = w->block->text;
+        s->title = w->block;
     return write_comment(w);
 }
 
@@ -263,11 +294,11 @@ static nb_status write_table(nb_page_walk *w)
     const char *shared = NULL;
     nb_page_part *parts;
     NB_NEED(parts, nb_alloc(page->ctx, (size_t)(page->count - w->at), sizeof *parts));
-    int count = nb_page_find_parts(page, w->at, s->caption, s->caption != s->used, parts);
+    int count = nb_page_find_parts(page, w->at, s->title, s->title != s->used, parts);
     if (count > 1) NB_TRY(page->ctx, nb_page_name_parts(count, parts, &shared, page->ctx));
     s->goes_on = shared && s->shared && strcmp(shared, s->shared) == 0;
     s->shared = shared;
-    s->caption = s->used = parts[count - 1].title;
+    s->title = s->used = parts[count - 1].heading;
     fputs("\\begin{table}\n\\centering\n", w->out);
     print_caption(w->out, page, s, count, parts);
     print_tabular(w->out, count, parts);

@@ -36,6 +36,8 @@ struct nb_page_block {
     nb_page_use use;      /* of a paragraph */
     int level;            /* of a heading */
     const char *text;     /* of a table: NULL */
+    const char *items;    /* of a heading: the same, a line each */
+    const char *formula;  /* the part of a heading that is one; "": none */
     const char *mark;     /* of a note, "": none; of a picture: its address */
     const char *path;     /* of a picture */
     nb_page_sheet *table; /* else NULL */

@@ -16,8 +16,11 @@
  *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
  *   -- format: COLUMN: %.4g                   of its numbers, else %.3g
  *   -- headless: WHY                          without the names of columns, where cells speak for themselves
- *   -- above: TEXT                            a paragraph before the tables: what they share
- *   -- holds: TEXT                            behind them: what they hold; both are of a caption in a paper
+ *   -- formula: TEXT                          the part of the heading that is one
+ *   -- shared: TEXT                           a paragraph before the tables: what they share, no sentence
+ *   -- above: TEXT                            the same, sentences
+ *   -- holds: TEXT                            behind them: what they hold, sentences; all three are of a caption in a
+ *                                             paper
  *   -- remark: TEXT                           behind them, in a paper too
  *   -- paragraph: TEXT                        behind them, but not in a paper: it leads to notes, or names an option
  *   -- word: WORD: TEXT                       what a word of the table means
@@ -26,12 +29,12 @@
  * The first query of a table answers programs. The second, or the first where there is no other, answers people, and
  * so does each further one; directives for people may stand at the top or before such a query. Its columns are those of
  * the table, but for these:
- *   _part    a heading of its own for each value, "" has none; _about: the paragraph below it; _note: notes below its
- *            table, a line each
+ *   _part    a heading of its own for each value, "" has none: its items, a line each, which differ or are the same in
+ *            other parts; _about: the paragraph below it, no sentence; _note: notes below its table, a line each
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
  *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
  *            value, and so with labels alone, has no table; "-- format: _cell:" is theirs
- * and others that begin with _, which are not shown. A query whose first column is named above, holds, remark,
+ * and others that begin with _, which are not shown. A query whose first column is named shared, above, holds, remark,
  * paragraph, item, verbatim, note (behind which its mark may stand) or "heading 2" answers with sentences; of kind,
  * with the kind of each before it. */
 #ifndef NB_QUERY_H

@@ -143,7 +143,7 @@ static nb_status add_blocks(nb_page *page, int count, const nb_suite_result *res
 nb_status nb_suite_results_page(int count, const nb_suite_result *results, nb_page *page, nb_ctx *ctx)
 {
     const nb_suite *s = results[0].suite;
-    nb_page_prose(page, NB_PAGE_ABOVE, "suite %s, %s form", s->version, s->form);
+    nb_page_prose(page, NB_PAGE_SHARED, "suite %s, %s form", s->version, s->form);
     nb_page_table(page);
     nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "method");
     nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "track");

@@ -74,7 +74,7 @@ static void test_markdown(void **state)
 
 static void add_titled(nb_page *page, const char *title, int rows)
 {
-    nb_page_heading(page, 3, "%s", title);
+    nb_page_title(page, 3, title);
     nb_page_table(page);
     nb_page_column(page, NB_PAGE_LABEL, "x");
     for (int i = 0; i < rows; i++) {
@@ -83,20 +83,19 @@ static void add_titled(nb_page *page, const char *title, int rows)
     }
 }
 
-/* What begins the lines of tables whose rows fit one page by twos, captions and names of the parts: a caption has what
- * both titles have. */
+/* What begins the lines of tables whose rows fit one page by twos, captions and names of the parts: a caption has the
+ * items, a line each, that both titles have. */
 static void test_latex_titles(void **state)
 {
     static const struct {
         const char *titles[4], *expected;
-    } known[] = {
-        {{"core a, pairing p, factors f", "core a, pairing p, factors g", "core a, pairing q, factors f",
-          "core a, pairing q, factors g"},
-         "<H: core a, pairing p><factors f><factors g><H: core a, pairing q><factors f><factors g>"},
-        {{"a, b", "a, c, b", "a, c, b", "a, b"}, "<H><a, b><a, c, b><H; continued><a, c, b><a, b>"},
-        {{"u(n=48, d=8), b", "u(n=65, d=8), b", "u(n=48), v(w(x=1, y=[2, 3]))", "u(n=65), v(w(x=2, y=[2, 3]))"},
-         "<H: u(d=8), b><n=48><n=65><H: u, v(w(y=[2, 3]))><n=48, x=1><n=65, x=2>"},
-        {{"one", "two", "u(a)", "u(a, b)"}, "<H><one><two><H; continued><u(a)><u(a, b)>"}};
+    } known[] = {{{"core a\npairing p\nfactors f", "core a\npairing p\nfactors g", "core a\npairing q\nfactors f",
+                   "core a\npairing q\nfactors g"},
+                  "<H: core a, pairing p><factors f><factors g><H: core a, pairing q><factors f><factors g>"},
+                 {{"a\nb", "a\nc\nb", "a\nc\nb", "a\nb"}, "<H><a, b><a, c, b><H; continued><a, c, b><a, b>"},
+                 {{"u(n=48, d=8)\nb", "u(n=65, d=8)\nb", "u(n=48), v", "u(n=48), w"},
+                  "<H: b><u(n=48, d=8)><u(n=65, d=8)><H><u(n=48), v><u(n=48), w>"},
+                 {{"one", "two", "u(a)", "u(a, b)"}, "<H><one><two><H; continued><u(a)><u(a, b)>"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char found[400] = "";
         nb_page page;
@@ -118,7 +117,7 @@ static void test_latex_uses(void **state)
 {
     nb_page page;
     nb_page_make(&page, *state);
-    nb_page_prose(&page, NB_PAGE_ABOVE, "shared by --all:");
+    nb_page_prose(&page, NB_PAGE_SHARED, "shared by --all:");
     nb_page_paragraph(&page, "an aside");
     add_titled(&page, "part", 1);
     nb_page_note(&page, "*", "a mark");
@@ -132,7 +131,7 @@ static void test_latex_uses(void **state)
            "% an aside\n"
            "% part\n"
            "\\begin{table}\n\\centering\n"
-           "\\caption{Part; shared by --all:; medians:.}\n"
+           "\\caption{Part; shared by --all:. medians:}\n"
            "\\begin{tabular}{l}\n\\toprule\n{x} \\\\\n\\midrule\ny \\\\\n\\bottomrule\n\\end{tabular}\n"
            "\\par\\footnotesize * a mark\n"
            "\\par\\footnotesize refused; --confounded compares\n"
@@ -140,6 +139,31 @@ static void test_latex_uses(void **state)
            "\\end{table}\n"
            "% one\n",
            *state);
+}
+
+/* A formula is what was said to be one, whatever bars the text has; what is right above all parts is of the caption. */
+static void test_latex_captions(void **state)
+{
+    for (int differ = 0; differ < 2; differ++) {
+        nb_page page;
+        nb_page_make(&page, *state);
+        nb_page_heading(&page, 2, "|a|_F of |S - X|_F / |S|_F by |b|_F");
+        nb_page_formula(&page, "|S - X|_F / |S|_F");
+        for (int i = 0; i < 2; i++) {
+            nb_page_title(&page, 3, i == 0 ? "one" : "two");
+            nb_page_prose(&page, NB_PAGE_SHARED, "n = %d", differ * i);
+            nb_page_table(&page);
+            nb_page_column(&page, NB_PAGE_LABEL, "x");
+            nb_page_row(&page);
+            nb_page_cell(&page, "y");
+        }
+        const char *latex = page_text(&page, NB_PAGE_LATEX, 0, *state);
+        const char *heading =
+            "{\\textbar{}a\\textbar{}\\_F of $\\|S - X\\|_F / \\|S\\|_F$ by \\textbar{}b\\textbar{}\\_F";
+        assert_non_null(strstr(latex, nb_format(*state, "%s%s.}\n", heading, differ ? "" : "; n = 0")));
+        assert_int_equal(strstr(latex, "footnotesize one: n = 0\n") != NULL, differ);
+        assert_int_equal(strstr(latex, "footnotesize two: n = 1\n") != NULL, differ);
+    }
 }
 
 /* A number is what was added as one, whatever a text looks like: all else stands in braces among numbers. */
@@ -427,8 +451,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_text),       test_with_ctx(test_markdown),    test_with_ctx(test_latex_titles),
-        test_with_ctx(test_latex_uses), test_with_ctx(test_latex_cells), test_with_ctx(test_terminal),
-        test_with_ctx(test_empty),      test_with_ctx(test_prose),       test_with_ctx(test_columns),
-        test_with_ctx(test_outside),    test_with_ctx(test_failures),    test_with_ctx(test_widths)};
+        test_with_ctx(test_latex_uses), test_with_ctx(test_latex_cells), test_with_ctx(test_latex_captions),
+        test_with_ctx(test_terminal),   test_with_ctx(test_empty),       test_with_ctx(test_prose),
+        test_with_ctx(test_columns),    test_with_ctx(test_outside),     test_with_ctx(test_failures),
+        test_with_ctx(test_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ FROM part JOIN theorems USING (part_id) ORDER BY part_id;
 -- format: at random: %.2g
 -- format: of maxima: %.2g
 -- format: bound: %.2g
-SELECT title AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows, 100 * sizes AS sizes,
+SELECT items AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows, 100 * sizes AS sizes,
        100 * mean_rank AS "mean rank", 100 * least_rank AS "least rank", 100 * lemma AS "(4)", 100 * proof AS "(9)",
        at_centroids AS "at centroids", at_random AS "at random", of_maxima AS "of maxima", bound,
        100 * broken AS broken
@@ -32,7 +32,7 @@ FROM part JOIN data USING (data_id) JOIN theorems USING (part_id) ORDER BY data_
 -- format: at centroids: %.2g
 -- format: at random: %.2g
 -- format: bound: %.2g
-SELECT title AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows,
+SELECT items AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows,
        best_rank2 AS "best rank k", error_geometric2 AS "at centroids", bound_geometric AS bound,
        100 * geometric_below_1 AS "below 1", 100 * geometric_broken AS broken, error_uniform2 AS "at random",
        bound_uniform AS bound, 100 * uniform_below_1 AS "below 1", 100 * uniform_broken AS broken

@@ -34,7 +34,7 @@ said AS ( -- a spread that is rounding is 0
            coalesce(' +- ' || shown('%.2g', CASE WHEN reduction_sd < 1e-9 * abs(reduction) THEN 0
                                             ELSE reduction_sd END), '') AS reduction_spread
     FROM spread)
-SELECT title AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows,
+SELECT items AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows,
        coalesce(shown('%.3g', mu) || mu_spread, '-') AS mu, mu_median AS median,
        coalesce(shown('%.3g', block) || block_spread, '-') AS "mu_block, finite", block_median AS median,
        coalesce(shown('%.3g', p10) || ' to ' || shown('%.2g', p90), '-') AS "10 to 90 %", infinite AS "% infinite",

@@ -16,7 +16,9 @@ ORDER BY part_id;
 
 -- What tables say of a part's data, for people, above its lines.
 CREATE TEMP TABLE data AS
-SELECT data_id, model_label || coalesce(', layer ' || layer, '') || ', ' || side || ', n = ' || n AS title,
+SELECT data_id,
+       model_label || coalesce(char(10) || 'layer ' || layer, '') || char(10) || side || char(10) || 'n = ' || n
+           AS items,
        'sources: ' || max(sources) AS about,
        model_label || coalesce(' layer ' || layer, '') || ', ' || side
        || CASE WHEN count(*) OVER (PARTITION BY model, layer, side) > 1 THEN ', n = ' || n ELSE '' END AS panel

@@ -5,7 +5,7 @@
 -- needs: agreement
 -- heading: Does what is measured of the heads predict the effect?
 -- labels: 6
--- above: Spearman's correlation over attentions from landmarks within each source, mean over sources [95 % interval]
+-- shared: Spearman's correlation over attentions from landmarks within each source, mean over sources [95 % interval]
 -- holds: rank_agreement and top10_overlap fall where errors grow. core = all: those of different cores together, of
 --   which one may be worse than another whatever the landmarks are.
 SELECT model, layers, n, landmarks, core, effect, predictor, sources, attentions, center(over_sources) AS correlation,

@@ -18,7 +18,7 @@ WITH wide AS (
            max(CASE WHEN at_most = 0.2 THEN landmarks END) AS m20, max(CASE WHEN at_most = 0.5 THEN median END) AS e50,
            max(CASE WHEN at_most = 0.5 THEN landmarks END) AS m50
     FROM budget GROUP BY panel_id, core_id, variant_id)
-SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', ' || core.full AS _about, v.label AS strategy,
+SELECT panel.items AS _part, 'n = ' || n || ', d = ' || d || ', ' || core.full AS _about, v.label AS strategy,
        e5 AS "at 5 %", m5 AS m, e10 AS "10 %", m10 AS m, e20 AS "20 %", m20 AS m, e50 AS "50 %", m50 AS m
 FROM wide JOIN panel ON panel.id = panel_id JOIN variant AS v ON v.id = variant_id
 JOIN component AS core ON core.kind = 'core' AND core.id = core_id

@@ -7,7 +7,7 @@
 -- format: % of exact: %.1f
 -- format: core_s: %.2g
 -- format: exact_s: %.2g
--- above: Multiplications, % of those of exact attention, 2 n^2 d; and median seconds on one CPU for X alone and for
+-- shared: Multiplications, % of those of exact attention, 2 n^2 d; and median seconds on one CPU for X alone and for
 --   exact attention
 SELECT n, d, landmarks, spec AS core, multiplications, of_exact, core_s, exact_s
 FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle

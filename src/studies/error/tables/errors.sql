@@ -4,6 +4,7 @@
 -- needs: cell_line
 -- exists: cell
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
+-- formula: |S - FXB|_F / |S|_F
 -- paragraph: In the tables:
 -- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare',
 --   corrected for all that may have a star here. It takes 6 sources or more: each input of a file is one; where data
@@ -58,7 +59,7 @@ shown_cell AS (
     UNION ALL
     SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, NULL, marked('', NULL, baseline_mean, '',
            low(baseline_over), high(baseline_over)) FROM level)
-SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
+SELECT panel.items AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
        ', trials: ' || trials || CASE WHEN kernel.low_rank AND EXISTS (
            SELECT 1 FROM level WHERE level.panel_id = panel.id AND level.landmarks >= d)
        THEN '. S has rank d = ' || d || ': from m = d on, X = A+ leaves no error, by construction' ELSE '' END

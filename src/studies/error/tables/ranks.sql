@@ -5,7 +5,7 @@
 -- exists: standing
 -- heading: Mean rank of each strategy by error, over sources
 -- labels: 1
--- above: {_constant}
+-- shared: {_constant}
 -- holds: Mean ranks over sources. In a source, rank 1 is the least error of a block, and equal ones share their ranks;
 --   a method has the mean over heads of the mean logarithm over trials.{_pooled}
 -- remark: {_letters}
@@ -83,7 +83,7 @@ noted AS (
            group_concat(CASE WHEN times = columns THEN '' ELSE 'landmarks ' || landmarks || ': ' END || text, char(10))
                OVER (PARTITION BY scope_id, stratum_id ORDER BY kind, place, landmarks) AS notes
     FROM said WHERE times < columns OR time = 1)
-SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, cell AS _cell, scope AS _part,
+SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, cell AS _cell, scope_items AS _part,
        title AS _about, notes AS _note, constant AS _constant,
        CASE WHEN pooled THEN
            ' Blocks of all models or problems pool their sources, so one with more of them counts more.'

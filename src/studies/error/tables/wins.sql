@@ -4,7 +4,7 @@
 -- exists: standing
 -- heading: On how many sources one strategy has less error than another
 -- labels: 2
--- above: {_constant}
+-- shared: {_constant}
 -- holds: a/b: on a of b sources, the line's method has less error than the column's; in a source, a method has the mean
 --   over heads of the mean logarithm over trials. What is equal up to rounding is not less.{_pooled}
 -- remark: {_caveat}
@@ -72,7 +72,7 @@ member AS (
 SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END AS _across,
        CASE WHEN below + above + equal > 0 THEN marked(below || '/' || (below + above + equal), NULL, NULL,
            CASE WHEN holm_p <= 0.05 AND known THEN '*' ELSE '' END) END AS _cell,
-       scope AS _part, title || ', landmarks ' || landmarks AS _about, notes AS _note, constant AS _constant,
+       scope_items AS _part, title || ', landmarks ' || landmarks AS _about, notes AS _note, constant AS _constant,
        CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled,
        CASE WHEN EXISTS (SELECT 1 FROM key WHERE draws)
            THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||

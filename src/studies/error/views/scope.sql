@@ -1,4 +1,5 @@
--- What a scope is called: name and stem (of a figure: the core in any case) have what scopes differ in.
+-- What a scope is called: name and stem (of a figure: the core in any case) have what scopes differ in. items: name, a
+-- line each.
 -- needs: setting
 CREATE TEMP TABLE scope_name AS
 WITH kind AS (
@@ -19,6 +20,7 @@ compared AS (
     SELECT *, min(label) OVER (PARTITION BY kind) <> max(label) OVER (PARTITION BY kind) AS apart FROM part),
 joined AS (
     SELECT scope_id, place, group_concat(CASE WHEN apart THEN kind || ' ' || label END, ', ') OVER by_place AS name,
+           group_concat(CASE WHEN apart THEN kind || ' ' || label END, char(10)) OVER by_place AS items,
            group_concat(CASE WHEN NOT apart AND label <> '-' THEN kind || ' ' || label END, ', ')
                OVER by_place AS constant,
            group_concat(CASE WHEN apart OR kind = 'core' THEN label END, ', ') OVER by_place AS stem
@@ -28,7 +30,8 @@ over_strata AS (
            ELSE 'all models and problems' END AS all_strata
     FROM agreed AS g JOIN key ON key.id = g.id JOIN stratum ON stratum.id = stratum_id
     WHERE question = 'strategy' GROUP BY scope)
-SELECT scope_id, coalesce(name, '') AS name, coalesce(constant, '') AS constant, stem, all_strata
+SELECT scope_id, coalesce(name, '') AS name, coalesce(items, '') AS items, coalesce(constant, '') AS constant, stem,
+       all_strata
 FROM joined JOIN over_strata USING (scope_id) WHERE place = 8;
 
 CREATE TEMP VIEW method AS
