@@ -561,7 +561,9 @@ nb_status nb_claims_read(nb_yaml value, const nb_study *study, const nb_config *
         nb_yaml item = nb_yaml_item(value, i);
         r.claim = &(*claims)[i];
         NB_TRY(r.ctx, begin(&r, i, item));
+        const char *of_place = r.claim->id;
         NB_TRY(r.ctx, read_claim(&r, item));
+        r.claim->named = strcmp(r.claim->id, of_place) != 0;
         if (mistakes->count == before) NB_TRY(r.ctx, nb_claim_describe(r.claim, r.ctx));
     }
     NB_TRY(r.ctx, check_ids(&r, *count, *claims));

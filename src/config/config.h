@@ -78,6 +78,7 @@ typedef struct {
 
 typedef struct {
     const char *id, *says, *source; /* "" if it gives no source */
+    bool named;                     /* the id is not that of its place, claim-1 */
     nb_place place;
     nb_claim_form form;
     bool order;         /* it compares as `order` does: A must be below B, and not the same */

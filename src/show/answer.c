@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* answer.c - see answer.h */
+/* answer.c - see answer.h
+ *
+ * 1. The heading, and what the comments say that all tables share.
+ * 2. For each value of _part and _about its heading and a table, whose rows are spread where there is a column _across.
+ *    Which columns are labels, and which are of numbers, is known from the comments and the types of the cells.
+ * 3. What the comments say below the tables, and the words and marks that occur in them. */
 #include "show/answer.h"
 
 #include "base/builder.h"
 #include "show/grid_page.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *nb_comment_text(const nb_comment *comments, const char *name)
@@ -108,10 +112,10 @@ typedef struct {
     const nb_comment *comments;
     const nb_grid *answer;
     int part, about, note, band, across; /* columns; -1: there is none */
-    const char *band_name;
-    int labels;
-    bool marks[256]; /* by character: whether it occurs before or behind a number */
-    bool dash;       /* whether there is one in the place of a number */
+    const char *band_name;               /* what the values of the band are called */
+    int labels;                          /* how many of the first columns that are shown */
+    bool marks[256];                     /* by character: whether it occurs before or behind a number */
+    bool dash;                           /* whether there is one in the place of a number */
     nb_ctx *ctx;
 } view;
 
@@ -166,22 +170,26 @@ static const char *format_of(const view *v, const char *name)
     return format;
 }
 
+/* Notes that marks occur. */
 static void see(view *v, const char *marks)
 {
     for (; *marks; marks++) v->marks[(unsigned char)*marks] = true;
 }
 
-/* Adds a cell, and notes which marks occur: what is not known is a dash among numbers. */
+/* Adds a cell and notes its marks. Among numbers, what is not known is a dash. */
 static void put_cell(view *v, const nb_cell *cell, bool number, const char *format)
 {
     bool numeral = cell->type == NB_CELL_NUMERAL;
-    if (numeral) see(v, cell->before), see(v, cell->mark);
-    if ((cell->type == NB_CELL_NONE && number) || (numeral && !*cell->before && !*cell->text)) {
-        nb_page_numeral(v->page, "-", "", numeral ? cell->mark : "");
-        v->dash = true;
-    } else {
-        nb_cell_show(cell, format, v->page);
+    bool dash = numeral ? !*cell->before && !*cell->text : number && cell->type == NB_CELL_NONE;
+    if (numeral) {
+        see(v, cell->before);
+        see(v, cell->mark);
     }
+    if (dash)
+        nb_page_numeral(v->page, "-", "", numeral ? cell->mark : "");
+    else
+        nb_cell_show(cell, format, v->page);
+    v->dash = v->dash || dash;
 }
 
 /* Shows the rows first ... end - 1 of the answer, or of one that is spread; columns from `heads` on have the format of
@@ -200,7 +208,7 @@ static nb_status show_table(view *v, const nb_grid *a, int first, int end, int h
         bool label = shown++ < v->labels;
         formats[c] = format_of(v, c >= heads ? "_cell" : a->names[c]);
         numbers[c] = is_number(a, c, label);
-        int kind = numbers[c] ? NB_PAGE_NUMBER : !label && nb_grid_has_prose(a, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
+        int kind = numbers[c] ? NB_PAGE_NUMBER : label ? NB_PAGE_WORD : NB_PAGE_PROSE;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
     }
     for (int i = first; i < end; i++) {
@@ -215,6 +223,7 @@ static nb_status show_table(view *v, const nb_grid *a, int first, int end, int h
     return NB_OK;
 }
 
+/* The same of rows that are spread; nothing where there is nothing beside the labels. */
 static nb_status show_across(view *v, int first, int end)
 {
     nb_grid wide;
@@ -225,6 +234,7 @@ static nb_status show_across(view *v, int first, int end)
     return show_table(v, &wide, 0, wide.count, v->answer->columns);
 }
 
+/* Finds how many labels there are: as many as the comments say, else the columns before the first of numbers. */
 static void find_labels(view *v)
 {
     const char *text = nb_comment_text(v->comments, "labels");
@@ -235,7 +245,7 @@ static void find_labels(view *v)
     }
 }
 
-/* A note each. */
+/* Adds a note for each line. */
 static void add_lines(nb_page *page, const char *text)
 {
     for (; *text; text += strspn(text, "\n")) {
@@ -259,6 +269,7 @@ bool nb_is_paragraph(const char *kind, nb_page_use *use)
     return false;
 }
 
+/* Adds a table for each value of _part and _about, with that of _note below it. */
 static nb_status show_parts(view *v)
 {
     const nb_grid *a = v->answer;

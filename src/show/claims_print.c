@@ -12,7 +12,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 typedef enum { OF_CLAIM, OF_PART, OF_MODEL } line_kind;
 static const char *const kinds[] = {"claim", "part", "model"};
@@ -196,7 +195,7 @@ static const char *call_claim(const nb_claim *c, nb_ctx *ctx)
 {
     enum { LONGEST = 60, SHORT = 45 };
     size_t bytes = 0;
-    if (strncasecmp(c->id, "claim-", strlen("claim-")) != 0) return c->id;
+    if (c->named) return c->id;
     if (nb_text_characters(c->says, strlen(c->says)) <= LONGEST) return c->says;
     for (int i = 0; i < SHORT; i++) bytes += nb_text_character(c->says + bytes);
     return nb_phrase(ctx, "%s: %.*s...", c->id, (int)bytes, c->says);

@@ -2,9 +2,7 @@
 /* grid_page.c - see grid_page.h */
 #include "show/grid_page.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
 {
@@ -33,25 +31,13 @@ static bool has_number(const nb_grid *g, int column)
     return false;
 }
 
-bool nb_grid_has_prose(const nb_grid *g, int column)
-{
-    enum { LONGEST_WORD = 32 };
-    for (int i = 0; i < g->count; i++) {
-        const char *text = nb_grid_at(g, i, column)->text;
-        if (text && strlen(text) > LONGEST_WORD) return true;
-    }
-    return false;
-}
-
 void nb_grid_show(const nb_grid *g, nb_page *page)
 {
     int labels = g->labels;
     while (g->labels == 0 && labels < g->columns && !has_number(g, labels)) labels++;
     nb_page_table(page);
     for (int c = 0; c < g->columns; c++) {
-        int kind = has_number(g, c)                         ? NB_PAGE_NUMBER
-                   : c >= labels && nb_grid_has_prose(g, c) ? NB_PAGE_PROSE
-                                                            : NB_PAGE_WORD;
+        int kind = has_number(g, c) ? NB_PAGE_NUMBER : c < labels ? NB_PAGE_WORD : NB_PAGE_PROSE;
         nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->names[c]);
     }
     for (int i = 0; i < g->count * g->columns; i++) {

@@ -8,7 +8,6 @@
 
 /* The next cell of a page: its text, or its number in a format such as "%.3g". */
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page);
-void nb_grid_show(const nb_grid *grid, nb_page *page);   /* a table at the end of the page */
-bool nb_grid_has_prose(const nb_grid *grid, int column); /* a sentence, which may be broken */
+void nb_grid_show(const nb_grid *grid, nb_page *page); /* a table at the end of the page */
 
 #endif

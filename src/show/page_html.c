@@ -91,17 +91,23 @@ static nb_status write_picture(nb_page_walk *w)
     return NB_OK;
 }
 
-static void print_cell(FILE *out, nb_page_entry cell, const char *tag, bool number)
+static void print_cell(FILE *out, bool head, nb_page_entry cell, bool number)
 {
     size_t length = strlen(cell.text) + strlen(cell.mark);
-    fprintf(out, "<%s%s%s>", tag, *tag == 't' && tag[1] == 'h' ? " scope=\"col\"" : "",
+    fprintf(out, "<%s%s>", head ? "th scope=\"col\"" : "td",
             number                ? " class=\"number\""
             : length > PROSE_CELL ? " class=\"long prose\""
             : length > LONG_CELL  ? " class=\"long\""
                                   : "");
     nb_html_print_escaped(out, cell.text);
     nb_html_print_escaped(out, cell.mark);
-    fprintf(out, "</%s>", tag);
+    fputs(head ? "</th>" : "</td>", out);
+}
+
+/* A head, or the label of a band. */
+static void print_text(FILE *out, bool head, const char *text, bool number)
+{
+    print_cell(out, head, (nb_page_entry){text, "", NULL}, number);
 }
 
 /* Writes a table in a box that scrolls, by keys too, where it is wider than the page. */
@@ -114,16 +120,16 @@ static nb_status write_table(nb_page_walk *w)
     fprintf(out, "<div class=\"table%s\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n<table>\n",
             columns > WIDE_TABLE ? " wide" : "", ++s->tables);
     fputs("<thead>\n<tr>", out);
-    if (t->band_head) print_cell(out, (nb_page_entry){t->band_head, "", NULL}, "th", false);
+    if (t->band_head) print_text(out, true, t->band_head, false);
     for (int c = 0; c < t->column_count; c++)
-        print_cell(out, (nb_page_entry){t->columns[c].text, "", NULL}, "th", t->columns[c].kind & NB_PAGE_NUMBER);
+        print_text(out, true, t->columns[c].text, t->columns[c].kind & NB_PAGE_NUMBER);
     fputs("</tr>\n</thead>\n<tbody>\n", out);
     for (int r = 0; r < t->row_count; r++) {
         const char *band = t->rows[r].band;
         fputs("<tr>", out);
-        if (t->band_head) print_cell(out, (nb_page_entry){band ? band : "", "", NULL}, "td", false);
+        if (t->band_head) print_text(out, false, band ? band : "", false);
         for (int c = 0; c < t->column_count; c++)
-            print_cell(out, nb_page_cell_at(t, r, c), "td", t->columns[c].kind & NB_PAGE_NUMBER);
+            print_cell(out, false, nb_page_cell_at(t, r, c), t->columns[c].kind & NB_PAGE_NUMBER);
         fputs("</tr>\n", out);
     }
     fputs("</tbody>\n</table>\n</div>\n", out);

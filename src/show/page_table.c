@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, GAP = 2, LEAST_LABEL = 12, SHORT_LABEL = 16, LEAST_PROSE = 24 };
+enum { INDENT = 2, GAP = 2, LEAST_LABEL = 12, SHORT_LABEL = 16, LEAST_PROSE = 24, SHORT_PROSE = 32 };
 
 typedef struct {
     FILE *out;
@@ -82,16 +82,16 @@ static int total(const layout *l, bool labels)
     return width;
 }
 
-/* Returns how narrow a column may become. Cutting short labels wins little. */
+/* Returns how narrow a column may become. Cutting short labels, or breaking short prose, wins little. */
 static int floor_of(const layout *l, int column, int label)
 {
     int head = l->t->headless ? 0 : nb_text_columns(l->t->columns[column].text), word = head;
     if (has_kind(l, column, NB_PAGE_NUMBER)) return l->text[column];
     if (has_kind(l, column, NB_PAGE_LABEL)) return l->text[column] > SHORT_LABEL ? most(head, label) : l->text[column];
-    if (!has_kind(l, column, NB_PAGE_PROSE)) return l->text[column];
+    if (!has_kind(l, column, NB_PAGE_PROSE) || l->text[column] <= SHORT_PROSE) return l->text[column];
     if (column + 1 < l->t->column_count) /* the last one spoils no other */
         for (int r = 0; r < l->t->row_count; r++) word = most(word, nb_text_longest_word(*text_at(l, r, column)));
-    return most(word, l->text[column] < LEAST_PROSE ? l->text[column] : LEAST_PROSE);
+    return most(word, LEAST_PROSE);
 }
 
 /* Its start, "..." and at most `tail` columns of its end. */

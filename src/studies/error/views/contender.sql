@@ -24,8 +24,8 @@ CREATE UNIQUE INDEX contenders ON contender (standing_id, strategy_id);
 
 -- A standing as tables name it, with the columns of its setting.
 CREATE TEMP TABLE titled AS
-SELECT s.id AS standing_id, s.setting_id, s.scope_id, s.stratum_id, s.landmarks, n.name AS scope, n.items AS scope_items,
-       n.constant, n.stem,
+SELECT s.id AS standing_id, s.setting_id, s.scope_id, s.stratum_id, s.landmarks, n.name AS scope,
+       n.items AS scope_items, n.constant, n.stem,
        coalesce(stratum.label, n.all_strata) AS title, coalesce(stratum.name, 'all') AS model,
        max(s.stratum_id < 0) OVER (PARTITION BY s.scope_id) AS several,
        CASE WHEN min(s.stratum_id) OVER () < 0 THEN 1 END AS pooled,
