@@ -13,7 +13,7 @@
 WITH shown AS ( -- a core that looks at all of S costs more than exact attention
     SELECT m.panel_id, m.core_id, m.variant_id, m.landmarks, m.id, r.error, r.baseline_mean,
            r.flops / (4.0 * r.n * r.n * r.d) AS flops, (r.select_s + r.core_s + r.forward_s) / r.exact_s AS time,
-               s.manifest
+           s.manifest
     FROM member AS m JOIN core AS c ON c.id = m.core_id JOIN run AS r ON r.id = m.id
     JOIN main.results AS s ON s.rowid = m.id
     WHERE r.status = 'ok' AND NOT c.oracle),

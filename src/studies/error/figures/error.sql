@@ -18,8 +18,7 @@ WITH line AS (
     FROM cell JOIN core ON core.id = core_id JOIN drawn_variant AS v ON v.id = variant_id
     UNION ALL
     SELECT 0, panel_id, 0, landmarks, floor_count, floor_rank, floor_p10, floor_p90, NULL, NULL, 'best rank m',
-        floor_over,
-           'line', NULL, 1000000 FROM level
+           floor_over, 'line', NULL, 1000000 FROM level
     UNION ALL
     SELECT 0, panel_id, -1, landmarks, baseline_count, baseline_mean, baseline_p10, baseline_p90, NULL, NULL,
            'constant ' || constant, baseline_over, 'faint', NULL, 1000001 FROM level)

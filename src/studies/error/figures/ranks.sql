@@ -19,8 +19,7 @@ named AS (
            AS figure
     FROM titled WINDOW of_scope AS (PARTITION BY scope_id))
 SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned - sources AS left_out, chi2, chi2_p, f,
-    f_p,
-       w, critical_difference,
+       f_p, w, critical_difference,
        figure AS _figure, 'm = ' || landmarks || coalesce(', no test: ' || untested, ', ' || sources ||
            CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END || ' sources, Friedman''s p = ' ||
            shown('%.2g', chi2_p) || CASE WHEN chi2_p > 0.05 THEN ': no difference shown' ELSE '' END) AS _panel,
@@ -29,12 +28,12 @@ SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned 
            WHERE v.strategy_id = r.strategy_id AND v.factors_id = k.factors_id
            ORDER BY v.pairing_id IS k.pairing_id DESC, leads DESC LIMIT 1) AS _look,
        CASE WHEN r.place <= (test.ranked + 1) / 2 THEN r.place - 1 ELSE test.ranked - r.place END AS _level,
-       r.place > (test.ranked + 1) / 2 AS _side, coalesce(final.rank, r.rank) AS _to, coalesce(number % layers, -1)
-           AS _layer,
-       test.ranked AS _ranked, coalesce(critical_difference, 0) AS _difference, coalesce(layers, 0) AS _layers,
-       stem AS _stem, title AS _title, CASE WHEN max(chi2 IS NOT NULL) OVER (PARTITION BY figure) THEN
-           'bars join what is not told apart by Nemenyi''s test, alpha = 0.05'
-           ELSE '' END AS _bars
+       r.place > (test.ranked + 1) / 2 AS _side, coalesce(final.rank, r.rank) AS _to,
+       coalesce(number % layers, -1) AS _layer, test.ranked AS _ranked,
+       coalesce(critical_difference, 0) AS _difference, coalesce(layers, 0) AS _layers,
+       stem AS _stem, title AS _title,
+       CASE WHEN max(chi2 IS NOT NULL) OVER (PARTITION BY figure)
+           THEN 'bars join what is not told apart by Nemenyi''s test, alpha = 0.05' ELSE '' END AS _bars
 FROM ranking AS r JOIN named USING (standing_id) JOIN test USING (standing_id) JOIN method AS m ON m.id = r.strategy_id
 LEFT JOIN bar ON bar.standing_id = r.standing_id AND bar.first = r.place
 LEFT JOIN ranked AS final ON final.standing_id = r.standing_id AND final.place = bar.last

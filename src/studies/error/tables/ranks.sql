@@ -11,9 +11,9 @@
 -- remark: {_letters}
 -- remark: {_caveat}
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, m.spec AS method, m.label,
-    rank,
-       coalesce(groups, '') AS groups, missing, CASE refusal WHEN 'rows_seen' THEN
-           'this one or the first, but not both, has looked at rows of S that both are judged on'
+       rank, coalesce(groups, '') AS groups, missing,
+       CASE refusal
+           WHEN 'rows_seen' THEN 'this one or the first, but not both, has looked at rows of S that both are judged on'
            WHEN 'build' THEN 'its rows and those of the first are of different builds' END AS refusal,
        t.ranked, sources, t.planned - sources AS left_out, left_out AS left_out_sources, chi2, chi2_p, f, f_p, w,
        critical_difference, untested

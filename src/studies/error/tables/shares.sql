@@ -18,8 +18,7 @@
 -- word: select_s: seconds
 SELECT coalesce(panel.title, 'all') AS panel, panel.problem, panel.kernel, v.label, v.strategy, v.pairing,
        CASE WHEN fixed THEN v.pairing ELSE b.pairing END AS baseline_pairing, v.factors, core.spec AS core, landmarks,
-           count,
-       noise, error, finite(ratio) AS error_relative, share AS error_share, subspace,
+       count, noise, error, finite(ratio) AS error_relative, share AS error_share, subspace,
        finite(sub_ratio) AS subspace_relative, sub_share AS subspace_share, select_s
 FROM share JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 LEFT JOIN variant AS b ON b.id = base_id LEFT JOIN panel ON panel.id = panel_id

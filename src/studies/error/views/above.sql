@@ -4,8 +4,7 @@
 -- needs: cell core
 CREATE TEMP TABLE above AS
 SELECT m.id, m.position, m.panel_id, m.variant_id, m.core_id, m.landmarks, r.stratum_id, m.source_id, m.head_id,
-    m.trial,
-       r.draws, m.error, m.noise, r.error_noise, r.error_se,
+       m.trial, r.draws, m.error, m.noise, r.error_noise, r.error_se,
        dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, m.landmarks, m.trial, k.strategy_id, k.pairing_id,
                           k.factors_id) AS choice_id,
        CASE WHEN r.error_subspace > coalesce(r.error_subspace_noise, 1e-12) THEN m.error / r.error_subspace - 1 END

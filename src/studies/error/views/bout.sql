@@ -20,6 +20,6 @@ corrected AS (
     SELECT standing_id, a_id, b_id,
            holm(sign_p, tests) OVER (PARTITION BY standing_id ORDER BY sign_p ROWS UNBOUNDED PRECEDING) AS holm_p
     FROM family)
-SELECT t.*, holm_p FROM tested AS t LEFT JOIN corrected AS c ON c.standing_id = t.standing_id AND c.a_id = min(t.a_id,
-    t.b_id)
-    AND c.b_id = max(t.a_id, t.b_id);
+SELECT t.*, holm_p
+FROM tested AS t LEFT JOIN corrected AS c ON c.standing_id = t.standing_id
+    AND c.a_id = min(t.a_id, t.b_id) AND c.b_id = max(t.a_id, t.b_id);

@@ -3,9 +3,8 @@
 -- needs: core_contest
 CREATE TEMP TABLE by_core AS
 WITH estimated AS (
-    SELECT scope AS scope_id, setting, core_id, CASE WHEN each THEN source_id END AS of_source, CASE WHEN each
-        THEN head_id END
-               AS of_head,
+    SELECT scope AS scope_id, setting, core_id, CASE WHEN each THEN source_id END AS of_source,
+           CASE WHEN each THEN head_id END AS of_head,
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
            count(CASE WHEN (x IS NULL) <> (y IS NULL) THEN 1 END) AS missing
     FROM core_contest JOIN (SELECT 0 AS each UNION ALL SELECT 1)
@@ -19,13 +18,13 @@ FROM estimated JOIN lined USING (setting) WHERE abs(center(e)) < 9e999;
 
 -- What a scope is called: its variant, and what else scopes differ in.
 CREATE TEMP TABLE core_scope AS
-SELECT scope_id, v.label || CASE WHEN min(k.kernel_id) OVER () < max(k.kernel_id) OVER () THEN ', ' || r.kernel_label
-    ELSE '' END
+SELECT scope_id, v.label
+       || CASE WHEN min(k.kernel_id) OVER () < max(k.kernel_id) OVER () THEN ', ' || r.kernel_label ELSE '' END
        || CASE WHEN min(k.rows_id) OVER () < max(k.rows_id) OVER () THEN ', rows ' || r.rows ELSE '' END
        || CASE WHEN min(k.engine_id) OVER () < max(k.engine_id) OVER () THEN ', ' || r.engine ELSE '' END
        || CASE WHEN min(k.precision_id) OVER () < max(k.precision_id) OVER () THEN ', ' || r.precision ELSE '' END
        || coalesce(', ' || p.input, '') AS name
-FROM (SELECT DISTINCT scope AS scope_id FROM agreed WHERE question = 'core') JOIN key AS k ON k.number = scope_id
-    JOIN run AS r ON r.id = k.id
+FROM (SELECT DISTINCT scope AS scope_id FROM agreed WHERE question = 'core')
+JOIN key AS k ON k.number = scope_id JOIN run AS r ON r.id = k.id
 JOIN component AS p ON p.kind = 'problem' AND p.id = k.problem_id
 JOIN variant_of AS o ON o.line_id = k.line_id JOIN variant AS v ON v.id = variant_id;

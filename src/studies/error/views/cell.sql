@@ -3,9 +3,8 @@
 -- needs: variant
 CREATE TEMP TABLE member (
     panel_id INTEGER, core_id INTEGER, landmarks INTEGER, variant_id INTEGER, head_id INTEGER, trial INTEGER,
-        id INTEGER,
-    position INTEGER, source_id INTEGER, error REAL, noise INTEGER, subspace REAL, subspace_noise REAL, select_s REAL,
-    core_s REAL, exact_s REAL, flops REAL, floor_rank REAL, baseline_mean REAL,
+    id INTEGER, position INTEGER, source_id INTEGER, error REAL, noise INTEGER, subspace REAL, subspace_noise REAL,
+    select_s REAL, core_s REAL, exact_s REAL, flops REAL, floor_rank REAL, baseline_mean REAL,
     PRIMARY KEY (panel_id, core_id, landmarks, variant_id, head_id, trial, id)
 ) WITHOUT ROWID;
 INSERT INTO member

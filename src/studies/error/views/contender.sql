@@ -9,8 +9,8 @@ FROM standing AS s JOIN result_in AS e ON e.setting_id = s.setting_id AND s.stra
 CREATE TEMP TABLE contender AS
 WITH per_strategy AS (
     SELECT standing_id, strategy_id, planned, planned - count(CASE WHEN ok THEN 1 END) AS missing
-    FROM entered JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered
-        GROUP BY 1) USING (standing_id)
+    FROM entered
+    JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY 1) USING (standing_id)
     GROUP BY standing_id, strategy_id),
 led AS (
     SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id

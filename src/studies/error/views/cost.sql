@@ -7,5 +7,5 @@ SELECT *, multiplications / (2.0 * n * n * d) AS of_exact, min(place) OVER (PART
 FROM (SELECT n, d, landmarks, core_id, multiplications(spec, n, d, landmarks) AS multiplications,
              median(core_s) AS core_s, median(exact_s) AS exact_s, min(position) AS place
       FROM member JOIN panel ON panel.id = panel_id JOIN component AS c ON c.kind = 'core' AND c.id = core_id
-           JOIN variant ON variant.id = variant_id WHERE factors <> 'kernel_ridge'
+      JOIN variant ON variant.id = variant_id WHERE factors <> 'kernel_ridge'
       GROUP BY n, d, landmarks, core_id);

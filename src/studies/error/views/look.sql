@@ -18,5 +18,5 @@ WITH numbered AS (
     SELECT *, row_number() OVER (ORDER BY id <> leader_id, CASE WHEN id = leader_id THEN first ELSE place END) - 1
         AS own
     FROM swept)
-SELECT n.spec, n.own, n.option, leader.own AS look FROM numbered AS n JOIN numbered
-    AS leader ON leader.id = n.leader_id;
+SELECT n.spec, n.own, n.option, leader.own AS look
+FROM numbered AS n JOIN numbered AS leader ON leader.id = n.leader_id;

@@ -41,8 +41,9 @@ SELECT per_standing.*, coalesce(sources, 0) AS sources, chi2, chi2_p, f, f_p, w,
        nemenyi(sources, ranked) AS critical_difference,
        coalesce(left_out, '') AS left_out,
        CASE WHEN ranked = 0 THEN 'no method has a result' WHEN ranked = 1 THEN 'only one method has a result'
-            WHEN sources IS NULL THEN 'in no source all methods have a result' WHEN chi2 IS NULL THEN
-            sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END || ', fewer than 6' END AS untested
+            WHEN sources IS NULL THEN 'in no source all methods have a result'
+            WHEN chi2 IS NULL THEN sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END ||
+                ', fewer than ' || least_sources() END AS untested
 FROM per_standing LEFT JOIN known USING (standing_id)
 LEFT JOIN named ON named.standing_id = per_standing.standing_id AND place = 1;
 

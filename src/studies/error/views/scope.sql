@@ -4,9 +4,8 @@
 CREATE TEMP TABLE scope_name AS
 WITH kind AS (
     SELECT 'core' AS kind, 1 AS place UNION ALL SELECT 'kernel', 2 UNION ALL SELECT 'pairing', 3
-    UNION ALL SELECT 'factors', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6 UNION ALL SELECT 'precision',
-        7
-    UNION ALL SELECT 'input', 8),
+    UNION ALL SELECT 'factors', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6
+    UNION ALL SELECT 'precision', 7 UNION ALL SELECT 'input', 8),
 scope AS (SELECT DISTINCT scope_id FROM setting),
 part AS (
     SELECT scope_id, kind, place, CASE kind WHEN 'input' THEN coalesce((

@@ -13,5 +13,5 @@ SELECT used.*, spec, r.key AS option, r.number AS x, r.rest_label AS sweep,
            PARTITION BY r.id IS NULL, r.key, r.rest_label ORDER BY NOT plain, used.place) END AS leader_id,
        CASE WHEN r.id IS NULL THEN used.place ELSE
            min(used.place) OVER (PARTITION BY r.id IS NULL, r.key, r.rest_label) END AS first
-FROM used JOIN component AS c ON c.kind = 'core' AND c.id = used.id LEFT JOIN ranked AS r ON r.id = used.id
-    AND r.rank = 1;
+FROM used JOIN component AS c ON c.kind = 'core' AND c.id = used.id
+LEFT JOIN ranked AS r ON r.id = used.id AND r.rank = 1;

@@ -20,8 +20,7 @@
 -- note: -: no other attention is that fast; no line: none is, or there is one source alone, on which nothing can be
 --   judged
 SELECT cell.layers, cell.threads, cell.n, exact.label AS baseline, 1.0 / fraction AS at_most, cell.attention, chosen,
-    times,
-       error, other.attention AS second, second_chosen, second_times, second_error, ratio, low AS ratio_low,
+       times, error, other.attention AS second, second_chosen, second_times, second_error, ratio, low AS ratio_low,
        high AS ratio_high, judges, at_time.sources
 FROM at_time JOIN cell USING (cell_id) JOIN exact ON exact.attention_id = exact_id
 LEFT JOIN cell AS other ON other.cell_id = second_cell_id

@@ -18,7 +18,7 @@
 SELECT layers, threads, n, attention, rows, latency_s, low_s AS latency_low_s, high_s AS latency_high_s, first_s,
        fresh_s, amortized_s, workspace_bytes, peak_bytes, output_error,
        low(over_sources) AS output_error_low, high(over_sources) AS output_error_high, sources,
-           front.cell_id IS NOT NULL AS front,
+       front.cell_id IS NOT NULL AS front,
        'speedup_over_' || exact.label AS _across, times AS _cell
 FROM cell LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = cell.cell_id AND exact_id = exact.attention_id

@@ -43,8 +43,7 @@ WHERE kind = 'attention' AND exact AND id IN (SELECT attention_id FROM key);
 -- What would be cells, had the attention not refused these layers.
 CREATE TEMP TABLE refused AS
 SELECT coalesce((SELECT min(family_id) FROM cell WHERE cell.layers = laid.layers), 1e9) AS family_id, layers, threads,
-    n,
-       attention_id, attention_label, reason
+       n, attention_id, attention_label, reason
 FROM laid_out AS laid
 WHERE status = 'skipped' AND NOT EXISTS (SELECT 1 FROM cell WHERE cell.layers = laid.layers AND
       cell.threads = laid.threads AND cell.n = laid.n AND cell.attention_id = laid.attention_id)
