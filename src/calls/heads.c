@@ -72,8 +72,8 @@ nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, g
 {
     const nb_problem *p = (const nb_problem *)problem->component;
     const nb_component *caller;
+    NB_TRY(ctx, nb_choice_drawn(problem, &stream.component, ctx));
     NB_TRY(ctx, nb_called_begin(problem, &caller, ctx));
-    stream.component = problem->drawn;
     stream.role = "problem";
     nb_random_seed(rng, &stream);
     nb_ctx_set_rng(ctx, rng);

@@ -380,8 +380,7 @@ nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): describe has set it */
     choice->plain = strcmp(choice->label, choice->component->name) == 0;
     if (choice->given) choice->label = choice->given;
-    NB_TRY(ctx, describe(choice, RESOLVED, 1, &choice->resolved, ctx));
-    return describe(choice, DRAWN, 1, &choice->drawn, ctx);
+    return describe(choice, RESOLVED, 1, &choice->resolved, ctx);
 }
 
 nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx)
@@ -451,6 +450,24 @@ nb_status nb_choice_full(const nb_choice *choice, const char **text, nb_ctx *ctx
     return choice->given ? NB_OK : describe(choice, FULL, 1, text, ctx);
 }
 
+/* Fills the options of the choice's component, and the label. */
+static nb_status fill(const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    const nb_component *c = choice->component;
+    NB_NEED(choice->options, nb_alloc(ctx, 1, c->options_size + 1));
+    NB_TRY(ctx, set_defaults(c, spec, choice->options, mistakes, ctx));
+    for (int i = 0; i < spec->count; i++) {
+        if (given(spec, i, spec->arguments[i].key))
+            NB_TRY(ctx, nb_mistakes_add(mistakes, spec->arguments[i].place, "%s: option '%s' is given twice", c->name,
+                                        spec->arguments[i].key));
+        else if (is_label(c, spec->arguments[i].key))
+            NB_TRY(ctx, set_label(c, &spec->arguments[i], &choice->given, mistakes));
+        else
+            NB_TRY(ctx, set_argument(c, &spec->arguments[i], choice->options, mistakes, ctx));
+    }
+    return NB_OK;
+}
+
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx)
 {
@@ -459,17 +476,7 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     if (!c) return unknown_component(registry, spec, mistakes, ctx);
     int before = mistakes->count;
     nb_choice filled = {.component = c};
-    NB_NEED(filled.options, nb_alloc(ctx, 1, c->options_size + 1));
-    NB_TRY(ctx, set_defaults(c, spec, filled.options, mistakes, ctx));
-    for (int i = 0; i < spec->count; i++) {
-        if (given(spec, i, spec->arguments[i].key))
-            NB_TRY(ctx, nb_mistakes_add(mistakes, spec->arguments[i].place, "%s: option '%s' is given twice", c->name,
-                                        spec->arguments[i].key));
-        else if (is_label(c, spec->arguments[i].key))
-            NB_TRY(ctx, set_label(c, &spec->arguments[i], &filled.given, mistakes));
-        else
-            NB_TRY(ctx, set_argument(c, &spec->arguments[i], filled.options, mistakes, ctx));
-    }
+    NB_TRY(ctx, fill(spec, &filled, mistakes, ctx));
     if (mistakes->count > before) return NB_OK;
     NB_TRY(ctx, check_company(c, filled.options, spec->place, mistakes, ctx));
     if (mistakes->count > before) return NB_OK;
@@ -478,9 +485,22 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     return NB_OK;
 }
 
+nb_status nb_choice_drawn(const nb_choice *choice, const char **text, nb_ctx *ctx)
+{
+    nb_mistakes mistakes = {.ctx = ctx};
+    nb_choice given = {.component = choice->component};
+    nb_spec *spec;
+    *text = choice->canonical;
+    if (!choice->component->options || !choice->component->options->key) return NB_OK;
+    NB_TRY(ctx, nb_spec_parse(choice->canonical, (nb_place){.source = NULL}, &spec, &mistakes, ctx));
+    if (spec) NB_TRY(ctx, fill(spec, &given, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EBUG, "%s does not read back", choice->canonical);
+    return describe(&given, DRAWN, 1, text, ctx);
+}
+
 nb_choice nb_choice_named(const nb_component *component, void *options, const char *name)
 {
-    return (nb_choice){component, options, name, name, name, name, false, NULL};
+    return (nb_choice){component, options, name, name, name, false, NULL};
 }
 
 int nb_choices_find(const nb_choices *choices, const nb_choice *choice)

@@ -135,12 +135,10 @@ typedef struct {
     const nb_component *component;
     void *options;         /* filled struct of options_size bytes */
     const char *canonical; /* identity: all options in table order, numbers with 17 digits */
+    const char *resolved;  /* `canonical` with the options that select a head; reads back as the same choice */
     const char *label;     /* for people: options that differ from their defaults, and only the last part of a path */
-    /* `canonical` without options that only permute tokens; seeds the random stream of a problem's data */
-    const char *drawn;
-    const char *resolved; /* `canonical` with the options that select a head; reads back as the same choice */
-    bool plain;           /* all options have their defaults */
-    const char *given;    /* label given in the spec, then also `label`; NULL: none */
+    bool plain;            /* all options have their defaults */
+    const char *given;     /* label given in the spec, then also `label`; NULL: none */
 } nb_choice;
 
 /* An option of every component: its name in tables and figures, no part of its identity. */
@@ -153,6 +151,10 @@ nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *
 
 /* Writes the given label or, for people, the first option and those that differ from their defaults. */
 nb_status nb_choice_full(const nb_choice *choice, const char **text, nb_ctx *ctx);
+
+/* Writes what seeds the random streams of a problem's data: `canonical` without the options that have their defaults or
+ * only permute tokens. */
+nb_status nb_choice_drawn(const nb_choice *choice, const char **text, nb_ctx *ctx);
 
 /* Makes a choice of a spec, as nb_choice_written writes it, whose component is not known: its texts are the spec
  * without the label. *labelled: it has a label. */

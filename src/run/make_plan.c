@@ -202,6 +202,20 @@ static nb_status find_same(planning *p)
     return NB_OK;
 }
 
+/* Sets what seeds the draws of the scenes' problems, one text for each of these. */
+static nb_status seed_scenes(const planning *p, nb_ctx *ctx)
+{
+    const nb_choice *problems = p->config->lists[NB_AXIS_PROBLEM].choices.items;
+    const char **drawn;
+    NB_NEED(drawn, nb_alloc(p->ctx, (size_t)p->config->lists[NB_AXIS_PROBLEM].count + 1, sizeof *drawn));
+    for (int i = 0; i < p->scenes.count; i++) {
+        int problem = p->scenes.items[i].at[NB_AXIS_PROBLEM];
+        if (!drawn[problem]) NB_TRY(ctx, nb_choice_drawn(&problems[problem], &drawn[problem], ctx));
+        p->plan->scenes[i].drawn = drawn[problem];
+    }
+    return NB_OK;
+}
+
 static nb_status plan_scenes(planning *p, nb_ctx *ctx)
 {
     nb_plan *plan = p->plan;
@@ -214,7 +228,7 @@ static nb_status plan_scenes(planning *p, nb_ctx *ctx)
     sort_keys(&p->scenes);
     NB_NEED(plan->scenes, nb_alloc(ctx, (size_t)p->scenes.count + 1, sizeof *plan->scenes));
     for (int i = 0; i < p->scenes.count; i++) plan->scenes[i] = scene_of(p->config, &p->scenes.items[i]);
-    return NB_OK;
+    return seed_scenes(p, ctx);
 }
 
 /* Returns why there is none; NULL: there is one. */

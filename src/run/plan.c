@@ -144,7 +144,7 @@ uint64_t nb_plan_seed(const nb_plan *plan, int scene)
     const nb_planned_scene *s = &plan->scenes[scene];
     uint64_t seed = (uint64_t)plan->config->seed;
     if (s->random || plan->config->draws == NB_DRAWS_SHARED) return seed;
-    return nb_source_seed(seed, s->shape->origins.model, s->source ? s->source : s->problem->drawn);
+    return nb_source_seed(seed, s->shape->origins.model, s->source ? s->source : s->drawn);
 }
 
 nb_stream nb_plan_stream(const nb_plan *plan, int scene, int trial, const nb_choice *component)

@@ -9,6 +9,7 @@
 /* One head, or one layer of heads (nb_study.layers), under one value of each scene axis; the trials may share it. */
 typedef struct nb_planned_scene {
     const nb_choice *problem;
+    const char *drawn;             /* what seeds the problem's draws (nb_choice_drawn) */
     const nb_problem_shape *shape; /* of the problem */
     int head, n, d;                /* head: the first of a layer */
     const char *source;            /* as in nb_head_origins; NULL: unknown */

@@ -248,6 +248,30 @@ static void test_newer_options_are_silent_at_their_default(void **state)
     assert_string_equal(choose(&nb_strategies, other.resolved, *state).canonical, other.canonical);
 }
 
+/* What seeds a problem's data: not its defaults, nor what selects a head or permutes tokens, nor where its file was
+ * found. */
+static void test_data_are_seeded_by_what_draws_them(void **state)
+{
+    static const char *const known[][2] = {
+        {"gaussian(n=48, permute=true, label=L)", "gaussian(n=48)"},
+        {"gaussian(scale=0.1)", "gaussian(scale=0.10000000000000001)"},
+        {"gaussian", "gaussian"},
+        {"heads(file=\"a b/x, (y).npy\", head=3, max_n=12, permute=true, causal=auto)",
+         "heads(file=\"a b/x, (y).npy\", max_n=12)"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *drawn;
+        nb_choice choice = choose(&nb_problems, known[i][0], *state);
+        for (const nb_option *o = choice.component->options; o->key; o++)
+            if (o->names_files) *(const char **)(void *)((char *)choice.options + o->offset) = "/elsewhere/x.npy";
+        assert_ok(*state, nb_choice_drawn(&choice, &drawn, *state));
+        assert_string_equal(drawn, known[i][1]);
+    }
+    const char *drawn;
+    nb_choice outside = nb_choice_named(&(nb_component){.name = "x"}, NULL, "mine(n=1");
+    assert_ok(*state, nb_choice_drawn(&outside, &drawn, *state));
+    assert_string_equal(drawn, "mine(n=1");
+}
+
 /* A label names a choice and is no part of what it is; where several have one, what they differ in follows. */
 static void test_a_label_is_no_part_of_a_choice(void **state)
 {
@@ -464,6 +488,7 @@ int main(void)
         test_with_ctx(test_same_options_have_the_same_canonical_text),
         test_with_ctx(test_a_spec_may_be_quoted),
         test_with_ctx(test_newer_options_are_silent_at_their_default),
+        test_with_ctx(test_data_are_seeded_by_what_draws_them),
         test_with_ctx(test_a_label_is_no_part_of_a_choice),
         test_with_ctx(test_an_integer_may_have_two_words),
         test_with_ctx(test_all_mistakes_of_a_spec_are_told),

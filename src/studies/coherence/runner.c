@@ -26,9 +26,9 @@ static nb_status stream_of(const instance *in, int trial, const char *what, nb_s
 {
     const nb_planned_scene *s = nb_pending_scene(in->pending);
     *stream = nb_plan_stream(in->plan, in->pending->scene, trial, s->problem);
-    stream->component = s->problem->drawn;
+    stream->component = s->drawn;
     NB_NEED(stream->role, nb_format(in->ctx, "%s: %s of head %d of %s", what,
-                                    nb_coherence_sides[s->value[NB_COHERENCE_SIDE]], s->head, s->problem->drawn));
+                                    nb_coherence_sides[s->value[NB_COHERENCE_SIDE]], s->head, s->drawn));
     return NB_OK;
 }
 

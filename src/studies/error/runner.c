@@ -323,7 +323,7 @@ static nb_status draw_rows(const instance *in, int trial, nb_how *how)
     nb_stream stream = nb_plan_stream(in->plan, in->pending->scene, trial, planned->problem);
     if (how->sample >= n) how->sample = 0;
     if (how->sample == 0) return NB_OK;
-    stream.component = planned->problem->drawn;
+    stream.component = planned->drawn;
     stream.role = "rows";
     stream.m = planned->head;
     nb_random_seed(in->rng, &stream);

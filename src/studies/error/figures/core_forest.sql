@@ -26,14 +26,14 @@ point AS (
     FROM ranked AS r JOIN (SELECT id FROM panel UNION ALL SELECT NULL) AS panel
     LEFT JOIN estimate AS e ON e.core_id = r.core_id AND e.variant_id = r.variant_id AND e.panel_id IS panel.id
     WHERE lines > 1)
-SELECT core.brief AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel,
+SELECT core.label AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel,
        'true' AS pairing_held_fixed, ratio(e) AS ratio, ratio_low(e) AS low,
        ratio_high(e) AS high, NULL AS subspace_ratio, v.label AS _series, -rank AS _order,
        CASE WHEN abs(center(e)) < 9e999 THEN ratio(e) END AS _ratio, 0 AS _subspace, 1 AS _fixed,
        coalesce(CASE WHEN panel_id IS NULL THEN ratio_low(e) END, 0) AS _low,
        coalesce(CASE WHEN panel_id IS NULL THEN ratio_high(e) END, 0) AS _high,
            v.oracle AS _oracle,
-       core.label AS _core, first.label AS _first,
+       core.full AS _core, first.full AS _first,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id JOIN core AS first ON first.place = 0
 LEFT JOIN panel ON panel.id = panel_id

@@ -15,7 +15,7 @@ WITH sweep AS ( -- the best core is what they are compared with; the most rows a
 excess AS ( -- less than 1e-8 has been rounded away
     SELECT *, max(1e-8, above) AS y FROM above WHERE above IS NOT NULL AND NOT keeps_rows),
 line AS (
-    SELECT variant_id, panel_id, landmarks, e.source_id, y, label AS series, 'curve' AS style, c.look, place AS line
+    SELECT variant_id, panel_id, landmarks, e.source_id, y, c.full AS series, 'curve' AS style, c.look, place AS line
     FROM excess AS e JOIN core AS c ON c.id = core_id WHERE NOT oracle AND (sweep IS NULL OR plain)
     UNION ALL
     SELECT variant_id, panel_id, landmarks, source_id, min(y), 'best ' || option || ' of ' || sweep || ' (oracle)',

@@ -34,7 +34,7 @@ point AS (
         count(*), 1.0, median(baseline_mean),
            quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), over_sources(baseline_mean, id)
     FROM paid WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
-SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.brief AS figure, panel.title AS panel, series,
+SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.label AS figure, panel.title AS panel, series,
        count, point.x AS x, median, p10, p90, low(interval) AS median_low, high(interval) AS median_high,
        CASE WHEN by_time THEN 'seconds of a forward pass / exact attention''s'
             ELSE 'flops of a forward pass / exact attention''s (4 n^2 d)' END || ', m = ' || least || ' to ' || most

@@ -29,10 +29,10 @@ line AS (
            look, first AS line
     FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE first IS NOT NULL
     UNION ALL
-    SELECT variant_id, panel_id, s.core_id, s.id, core_cutoff, s.error, label, 'mark', look, 1000000 + 2 * place
+    SELECT variant_id, panel_id, s.core_id, s.id, core_cutoff, s.error, w.full, 'mark', look, 1000000 + 2 * place
     FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE marked
     UNION ALL
-    SELECT variant_id, panel_id, 0, s.id, 1.0, s.error, brief, 'level', look, 1000001 + 2 * place
+    SELECT variant_id, panel_id, 0, s.id, 1.0, s.error, w.label, 'level', look, 1000001 + 2 * place
     FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE leveled
     UNION ALL
     SELECT variant_id, panel_id, 0, id, 1.0, error_subspace, 'subspace part: the best core', 'level', NULL, 9000000

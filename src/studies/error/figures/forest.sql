@@ -33,7 +33,7 @@ point AS (
     FROM line AS l JOIN (SELECT id FROM panel UNION ALL SELECT NULL) AS p
     LEFT JOIN estimate AS e ON e.core_id = l.core_id AND e.variant_id = l.variant_id AND e.fixed = l.fixed
         AND e.panel_id IS p.id)
-SELECT core.brief AS figure, point.label AS strategy, coalesce(panel.title, 'all') AS panel,
+SELECT core.label AS figure, point.label AS strategy, coalesce(panel.title, 'all') AS panel,
        CASE WHEN fixed THEN 'true' ELSE 'false' END AS pairing_held_fixed, ratio(e) AS ratio,
        ratio_low(e) AS low, ratio_high(e) AS high, finite(ratio(sub)) AS subspace_ratio,
        point.label AS _series, -rank AS _order, CASE WHEN abs(center(e)) < 9e999 THEN ratio(e) END AS _ratio,
@@ -43,7 +43,7 @@ SELECT core.brief AS figure, point.label AS strategy, coalesce(panel.title, 'all
        point.oracle AS _oracle, coalesce(shown('%.2f', share), '') AS _gap,
        coalesce(shown(CASE WHEN select_s * per >= 9.95 THEN '%.0f' ELSE '%.1f' END, select_s * per)
            || CASE per WHEN 1 THEN ' s' WHEN 1e3 THEN ' ms' ELSE ' ' || char(181) || 's' END, '') AS _select,
-       baseline AS _baseline, core.label AS _core,
+       baseline AS _baseline, core.full AS _core,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id LEFT JOIN panel ON panel.id = of_panel
 ORDER BY core.place, rank, of_panel;

@@ -12,12 +12,12 @@
 -- set: y_name error / error with {_figure}
 -- set: level_text 1: {_base}
 -- set: dot_text a head, geometric mean over trials
-SELECT s.name AS panel, core.label AS series, landmarks, ratio, low, high, sources, heads, missing
+SELECT s.name AS panel, core.full AS series, landmarks, ratio, low, high, sources, heads, missing
 FROM by_core JOIN core_scope AS s USING (scope_id) JOIN core ON core.id = core_id
 WHERE head_id IS NULL AND (option IS NULL OR plain) ORDER BY scope_id, core.place, landmarks;
 
 WITH shown AS (
-    SELECT b.*, label, place, look, max(sources) OVER scopes AS most, min(sources) OVER scopes AS few,
+    SELECT b.*, core.full AS label, place, look, max(sources) OVER scopes AS most, min(sources) OVER scopes AS few,
            max(heads) OVER scopes AS most_heads
     FROM by_core AS b JOIN core ON core.id = core_id WHERE option IS NULL OR plain
     WINDOW scopes AS (PARTITION BY scope_id, head_id IS NULL)),
@@ -28,14 +28,14 @@ panel AS (
            CASE max(most_heads) WHEN 1 THEN ' head' ELSE ' heads' END ||
            CASE WHEN max(most) < 6 THEN ': too few for intervals)' ELSE ')' END AS title
     FROM shown JOIN core_scope AS s USING (scope_id) WHERE head_id IS NULL GROUP BY scope_id)
-SELECT first.brief AS _figure, title AS _panel, shown.label AS _series, shown.place AS _order, shown.look AS _look,
+SELECT first.label AS _figure, title AS _panel, shown.label AS _series, shown.place AS _order, shown.look AS _look,
        head_id IS NOT NULL AS _of_head, landmarks, ratio, coalesce(low, ratio) AS _low, coalesce(high, ratio) AS _high,
-       first.label AS _base
+       first.full AS _base
 FROM shown JOIN panel USING (scope_id) JOIN core AS first ON first.place = 0
 ORDER BY scope_id, shown.place, _of_head, landmarks, source_id, head_id;
 
-SELECT label || ' is left out with ' || listed(s.name, scope_id) || ': it or ' || (SELECT label FROM core
-    WHERE place = 0) ||
+SELECT core.full || ' is left out with ' || listed(s.name, scope_id) || ': it or ' ||
+       (SELECT core.full FROM core WHERE place = 0) ||
        ', but not both, has looked at rows of S that both are judged on' AS note
 FROM (SELECT DISTINCT scope AS scope_id, core_id FROM core_refused) JOIN core_scope AS s USING (scope_id)
 JOIN core ON core.id = core_id GROUP BY core_id ORDER BY core.place;

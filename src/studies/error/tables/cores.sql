@@ -25,7 +25,7 @@ WITH part AS (
         SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY count > 0 DESC, landmarks DESC) AS rank
             FROM core_above)
     WHERE rank = 1)
-SELECT label AS landmarks, landmarks AS _across, text AS _cell
+SELECT core.full AS landmarks, landmarks AS _across, text AS _cell
 FROM part JOIN core ON core.id = core_id ORDER BY place, part.landmarks;
 
 SELECT 'below 0: the core keeps rows of S exactly, so its result is not of the form F X B' AS note

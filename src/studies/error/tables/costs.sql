@@ -13,6 +13,6 @@ SELECT n, d, landmarks, spec AS core, multiplications, of_exact, core_s, exact_s
 FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle
 ORDER BY size, landmarks, cost.place;
 
-SELECT n, d, landmarks AS m, label AS core, multiplications, 100 * of_exact AS "% of exact", core_s, exact_s
+SELECT n, d, landmarks AS m, core.full AS core, multiplications, 100 * of_exact AS "% of exact", core_s, exact_s
 FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle
 ORDER BY size, landmarks, cost.place;

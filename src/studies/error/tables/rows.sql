@@ -10,6 +10,6 @@
 SELECT panel.title AS problem, core.spec AS core, r.rows, error, unseen, below_first, below_kept
 FROM by_rows AS r JOIN panel ON panel.id = panel_id JOIN core ON core.id = core_id ORDER BY panel_id, r.place;
 
-SELECT panel.items AS _part, core.label AS core, r.rows, error, unseen, coalesce(below_first, '') AS "below first",
-       coalesce(below_kept, '') AS "below kept", (SELECT label FROM core WHERE place = 0) AS _first
+SELECT panel.items AS _part, core.full AS core, r.rows, error, unseen, coalesce(below_first, '') AS "below first",
+       coalesce(below_kept, '') AS "below kept", (SELECT core.full FROM core WHERE place = 0) AS _first
 FROM by_rows AS r JOIN panel ON panel.id = panel_id JOIN core ON core.id = core_id ORDER BY panel_id, r.place;

@@ -2,7 +2,7 @@
 -- in_double: the core that is the same but for its precision.
 -- needs: swept look
 CREATE TEMP TABLE core AS
-SELECT s.id, s.place, c.spec, c.full AS label, c.label AS brief, c.name, c.plain, c.oracle, c.random, c.filter,
+SELECT s.id, s.place, c.spec, c.label, c.full, c.name, c.plain, c.oracle, c.random, c.filter,
        s.option, s.x, s.sweep, own.own AS own_look,
        CASE WHEN s.option IS NULL THEN own.own WHEN s.option = own.option THEN own.look ELSE led.own END AS look,
        (SELECT o.id FROM option AS o JOIN option AS own ON own.kind = 'core' AND own.id = s.id AND own.key = o.key

@@ -9,7 +9,8 @@ WITH kind AS (
     SELECT name, min(place) AS place, count(*) AS cores, max(coalesce(option <> 'rows', 0)) AS swept
     FROM core WHERE name IS NOT NULL GROUP BY name),
 listed AS (
-    SELECT 0 AS part, place, NULL AS name, label, spec AS core, oracle, option IS NULL OR plain AS usual FROM core
+    SELECT 0 AS part, place, NULL AS name, core.full AS label, spec AS core, oracle, option IS NULL OR plain AS usual
+    FROM core
     UNION ALL SELECT 1, place, name, 'best ' || name || ' of ' || cores || ' (oracle)', NULL, 1, 1
     FROM kind WHERE swept
     UNION ALL SELECT 2, 0, NULL, 'best cut-off of ' || count(*) || ' (oracle)', NULL, 1, 1
