@@ -19,8 +19,8 @@ static double real_at(sqlite3_stmt *s, int column)
 }
 
 typedef struct {
-    int value, setting; /* their numbers */
-    bool apart;         /* one alone has looked at rows that both are judged on */
+    int value, setting;  /* their numbers */
+    const char *refusal; /* see pairs.sql */
     nb_row_pair pair;
 } paired_rows;
 
@@ -71,9 +71,8 @@ static nb_status name_settings(maker *m)
     return NB_OK;
 }
 
-/* Behind the cells of a value or setting: what it is known by among pairs, the id of its first row, and the setting of
- * that. */
-enum { KNOWN_BY, FIRST_ID, FIRST_SETTING };
+/* Behind the cells of a value or setting: what it is known by among pairs, and the setting of its first row. */
+enum { KNOWN_BY, FIRST_SETTING };
 
 /* Asks for the values in these columns, each with its label, of the first row of each value or setting. */
 static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_grid *answer)
@@ -97,7 +96,7 @@ static nb_status find_settings(maker *m)
     NB_TRY(m->ctx, ask_cells(m, m->out->setting_columns, m->grouped, settings));
     NB_NEED(m->known_by, nb_alloc(m->ctx, (size_t)settings->count + 1, sizeof *m->known_by));
     for (int i = 0; i < settings->count; i++)
-        m->known_by[i] = (int)nb_grid_at(settings, i, settings->columns - 3 + KNOWN_BY)->integer;
+        m->known_by[i] = (int)nb_grid_at(settings, i, settings->columns - 2 + KNOWN_BY)->integer;
     return NB_OK;
 }
 
@@ -146,7 +145,7 @@ static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
     enum {
         VALUE,
         SETTING,
-        APART,
+        REFUSAL,
         STRATUM,
         SOURCE,
         HEAD,
@@ -165,7 +164,7 @@ static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
     enum { Y = X + 1, NOISE_X, NOISE_Y, SE_X, SE_Y };
     *p = (paired_rows){sqlite3_column_int(s, VALUE),
                        find_setting(m, sqlite3_column_int(s, SETTING)),
-                       sqlite3_column_int(s, APART),
+                       NULL,
                        {.stratum = sqlite3_column_int(s, STRATUM),
                         .source = sqlite3_column_int(s, SOURCE),
                         .head = sqlite3_column_int(s, HEAD),
@@ -181,6 +180,8 @@ static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
                         .disturbed = sqlite3_column_int(s, DISTURBED),
                         .x = {real_at(s, X), real_at(s, NOISE_X), real_at(s, SE_X)},
                         .y = {real_at(s, Y), real_at(s, NOISE_Y), real_at(s, SE_Y)}}};
+    const char *refusal = (const char *)sqlite3_column_text(s, REFUSAL);
+    if (refusal) NB_NEED(p->refusal, nb_strdup(m->ctx, refusal));
     double x = p->pair.x.value, y = p->pair.y.value, least = fmin(x, y);
     NB_REQUIRE(m->ctx, m->terms->difference || isnan(x) || isnan(y) || least >= 0, NB_EINVAL,
                "%s has values below 0, such as %.3g: these have no ratio, only a difference", m->out->metric->name,
@@ -224,11 +225,11 @@ static nb_status unite(const maker *m, nb_paired *out, int first, int end)
     return nb_pairs_unite(end - first, pairs, m->out->strata.count, &terms, out, m->ctx);
 }
 
-static bool one_has_seen(const maker *m, int first, int end)
+/* Returns the first refusal of pairs first ... end - 1; NULL: they are compared. */
+static const char *find_refusal(const maker *m, int first, int end)
 {
-    bool any = false;
-    for (int i = first; i < end; i++) any = any || m->pairs[i].apart;
-    return any && !nb_text_among(NB_ROWS_SEEN, m->terms->confounded);
+    while (first < end && !m->pairs[first].refusal) first++;
+    return first < end ? m->pairs[first].refusal : NULL;
 }
 
 /* Pairs first ... end - 1 are its own. */
@@ -240,59 +241,53 @@ static nb_status add_contrast(maker *m, int baseline, int value, int setting, in
     return unite(m, &c->of, first, end);
 }
 
+/* Says why it is no comparison, and what would make it one: to name that in which they differ. */
+static nb_status refuse(const maker *m, const char *refusal, nb_contrast *c)
+{
+    static const char separator[] = " and ";
+    nb_string allow = NB_NO_TEXT;
+    NB_NEED(c->refusal, nb_refusal_tell(refusal, "the method", "the baseline", m->ctx));
+    for (const char *at = refusal, *end; *at; at = *end ? end + strlen(separator) : end) {
+        end = strstr(at, separator);
+        if (!end) end = at + strlen(at);
+        NB_TRY(m->ctx, nb_append_item(&allow, " ", m->ctx, "%s",
+                                      nb_field(m->ctx, "confounded", nb_format(m->ctx, "%.*s", (int)(end - at), at))));
+    }
+    if (strcmp(refusal, NB_ROWS_SEEN) == 0)
+        NB_NEED(c->refusal,
+                nb_format(m->ctx, "%s: compare %s, or add %s", c->refusal, m->out->metric->unseen, allow.text));
+    else if (*refusal)
+        NB_NEED(c->refusal, nb_format(m->ctx, "%s; %s compares them anyway", c->refusal, allow.text));
+    return NB_OK;
+}
+
 /* Adds contrasts of pairs first ... end - 1, which are of one value. */
 static nb_status add_contrasts(maker *m, int baseline, int value, int first, int end)
 {
     nb_contrast *c;
+    const char *refusal;
     for (int i = first, next; i < end; i = next) {
         for (next = i; next < end && m->pairs[next].setting == m->pairs[i].setting; next++) continue;
         NB_TRY(m->ctx, add_contrast(m, baseline, value, m->pairs[i].setting, i, next, &c));
-        if (!one_has_seen(m, i, next)) continue;
+        if (!(refusal = find_refusal(m, i, next))) continue;
         c->of.unit_count = 0;
-        NB_NEED(c->refusal,
-                nb_format(m->ctx,
-                          "the method or the baseline, but not both, has looked at rows of S that both are judged "
-                          "on: compare %s, or add %s",
-                          m->out->metric->unseen, nb_field(m->ctx, "confounded", NB_ROWS_SEEN)));
+        NB_TRY(m->ctx, refuse(m, refusal, c));
     }
-    return NB_OK;
-}
-
-/* Names in what a row of the value and a row of the baseline with the same data differ, for the pair that differs
- * least, and the options that allow it. NULL: the baseline has no such row. */
-static nb_status find_difference(const maker *m, int baseline, int value, const char **names, const char **allow)
-{
-    nb_string differ = NB_NO_TEXT, options = NB_NO_TEXT;
-    nb_grid a;
-    NB_TRY(m->ctx,
-           nb_sql_ask(m->relation, "contrast.differences",
-                      NB_GIVEN(NB_GIVE_NAMES("keys", m->question.keys), NB_GIVE_INT("builds", m->question.builds),
-                               NB_GIVE_INT("baseline", value_cell(m, baseline, FIRST_ID)->integer),
-                               NB_GIVE_INT("row", value_cell(m, value, FIRST_ID)->integer)),
-                      &a, m->ctx));
-    for (int c = 1; c < a.columns && a.count; c++) {
-        if (!nb_grid_at(&a, 0, c)->integer) continue;
-        NB_TRY(m->ctx, nb_append_item(&differ, " and ", m->ctx, "%s", a.names[c]));
-        NB_TRY(m->ctx, nb_append_item(&options, " ", m->ctx, "%s", nb_field(m->ctx, "confounded", a.names[c])));
-    }
-    *names = a.count ? differ.text : NULL;
-    *allow = options.text;
     return NB_OK;
 }
 
 /* Adds a refusal for a value that has no pair at all, in its first setting. */
 static nb_status add_refusal(maker *m, int baseline, int value)
 {
-    const char *names, *allow;
     nb_contrast *c;
-    NB_TRY(m->ctx, find_difference(m, baseline, value, &names, &allow));
+    nb_grid unmet;
+    const nb_sql_given *given = NB_GIVEN(NB_GIVE_NAME("unmet", m->question.unmet),
+                                         {"a", NB_SQL_IS_VALUE, *value_cell(m, value, KNOWN_BY), NULL},
+                                         {"b", NB_SQL_IS_VALUE, *value_cell(m, baseline, KNOWN_BY), NULL});
+    NB_TRY(m->ctx, nb_sql_ask(m->relation, "contrast.unmet", given, &unmet, m->ctx));
     NB_TRY(m->ctx, add_contrast(m, baseline, value, find_setting(m, (int)value_cell(m, value, FIRST_SETTING)->integer),
                                 0, 0, &c));
-    if (names)
-        NB_NEED(c->refusal, nb_format(m->ctx, "another %s than the baseline's; %s compares them anyway", names, allow));
-    else
-        NB_NEED(c->refusal, nb_strdup(m->ctx, "the baseline has no row on the same head"));
-    return NB_OK;
+    return refuse(m, unmet.count ? nb_grid_at(&unmet, 0, 0)->text : "", c);
 }
 
 static nb_status compare_with(maker *m, int baseline, int first)

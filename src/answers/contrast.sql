@@ -3,7 +3,7 @@
 -- The first row of each value or setting, {of}: what is known of it in columns {cells}, and what it is known by among
 -- pairs.
 -- name: firsts
-SELECT {cells} first.{of}, first.id, first.{grouped}
+SELECT {cells} first.{of}, first.{grouped}
 FROM (SELECT value, setting, scope, id, min(number) AS number FROM agreed WHERE question = :question GROUP BY {of})
     AS first
 CROSS JOIN run ON run.id = first.id ORDER BY first.number;
@@ -23,18 +23,10 @@ ORDER BY first;
 WITH code AS MATERIALIZED (
     SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS code FROM agreed WHERE question = :question
     GROUP BY value)
-SELECT code, {grouped}, apart, stratum_id, source_id, head_id, trial, same, draws, skipped_x, skipped_y, untimed_x,
+SELECT code, {grouped}, refusal, stratum_id, source_id, head_id, trial, same, draws, skipped_x, skipped_y, untimed_x,
        untimed_y, exact_x, exact_y, disturbed, x, y, noise_x, noise_y, se_x, se_y
 FROM pair JOIN code ON value = a
 WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline;
 
--- In which columns the row :row and that row of the value of row :baseline differ that is most like it, on the same
--- head: how many, and a flag for each.
--- name: differences
-WITH line AS (SELECT * FROM agreed WHERE question = :question)
-SELECT (:builds AND x.build <> y.build){keys: + (a.@ IS NOT b.@)} AS total{keys:, a.@ IS NOT b.@ AS @},
-       :builds AND x.build <> y.build AS build
-FROM line AS x CROSS JOIN run AS a ON a.id = x.id
-CROSS JOIN line AS y ON y.value = (SELECT value FROM line WHERE id = :baseline)
-CROSS JOIN run AS b ON b.id = y.id AND b.head_id = a.head_id
-WHERE x.id = :row ORDER BY total, b.number LIMIT 1;
+-- name: unmet
+SELECT refusal FROM {unmet} WHERE a = :a AND b = :b;

@@ -3,6 +3,7 @@
  * an estimate is a blob, a struct with its kind before it. */
 #include "rows/functions.h"
 
+#include "rows/pairs.h"
 #include "statistics/agreement.h"
 #include "statistics/friedman.h"
 #include "statistics/line.h"
@@ -738,6 +739,20 @@ CALLED(field)
     nb_ctx_free(ctx);
 }
 
+/* refusal or NULL, and what the two are called; see pairs.h */
+CALLED(refusal_told)
+{
+    const char *text[3];
+    for (int i = 0; i < count; i++) text[i] = (const char *)sqlite3_value_text(arguments[i]);
+    nb_ctx *ctx = nb_ctx_new();
+    const char *told = ctx && text[0] ? nb_refusal_tell(text[0], text[1], text[2], ctx) : NULL;
+    if (told)
+        sqlite3_result_text(c, told, -1, SQLITE_TRANSIENT);
+    else if (text[0])
+        sqlite3_result_error_nomem(c);
+    nb_ctx_free(ctx);
+}
+
 CALLED(call)
 {
     nb_ctx *ctx = nb_ctx_new();
@@ -752,6 +767,7 @@ CALLED(call)
 static const function functions[] = {
     {"field", 2, .scalar = field},
     {"call", 1, .scalar = call},
+    {"refusal_told", 3, .scalar = refusal_told},
     {"median", 1, .step = gather_values, .result = quantile},
     {"quantile", 2, .step = gather_values, .result = quantile},
     {"list", 1, .step = gather_values, .result = list},

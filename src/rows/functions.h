@@ -40,6 +40,8 @@
  *   bound(format, x, low, high)   the end of an interval, with those that tell it from both ends of what is expected
  *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
  *   field(name, value), call(name)   what a caller can ask for, as the program spells it (fields.h)
+ *   refusal_told(refusal, it, other)
+ *                                 why two values are not compared (pairs.h), as a sentence that calls them so
  *   brief(x)                      as an error is read, in three digits
  *   marked(before, format, x, mark), marked(before, format, x, mark, low, high)
  *                                 a cell of x, as shown(format, x), or brief(x) where the format is NULL, between what

@@ -13,6 +13,8 @@
 typedef struct {
     nb_relation *relation;
     nb_pair_question *q;
+    bool builds;                /* there are several programs whose rows are no pairs */
+    const char **keys;          /* columns of a row's method, but `by`; ends with NULL */
     const char **agree_in;      /* what rows of a setting agree in, and in the next two; ends with NULL */
     const char *input, *pooled; /* in SQL: how files are read, and the value of what is pooled */
     nb_ctx *ctx;
@@ -27,6 +29,14 @@ nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *
     return NB_OK;
 }
 
+const char *nb_refusal_tell(const char *refusal, const char *it, const char *other, nb_ctx *ctx)
+{
+    if (!*refusal) return nb_format(ctx, "%s has no row on the same head", other);
+    if (strcmp(refusal, NB_ROWS_SEEN) == 0)
+        return nb_format(ctx, "%s or %s, but not both, has looked at rows of S that both are judged on", it, other);
+    return nb_format(ctx, "another %s than %s's", refusal, other);
+}
+
 static nb_status find_keys(maker *m)
 {
     const nb_column *columns = m->relation->study->columns;
@@ -35,12 +45,12 @@ static nb_status find_keys(maker *m)
     int count = 0, key_count = 0, agree_count = 0;
     size_t all = (size_t)nb_column_count(columns) + 3;
     NB_NEED(q->setting, nb_alloc(m->ctx, all, sizeof *q->setting));
-    NB_NEED(q->keys, nb_alloc(m->ctx, all, sizeof *q->keys));
+    NB_NEED(m->keys, nb_alloc(m->ctx, all, sizeof *m->keys));
     NB_NEED(m->agree_in, nb_alloc(m->ctx, all, sizeof *m->agree_in));
     m->input = m->pooled = "0";
     for (const nb_column *c = columns; c->name; c++) {
         if (!nb_is_of_method(c) || c == q->by) continue;
-        q->keys[key_count++] = c->name;
+        m->keys[key_count++] = c->name;
         if (nb_text_among(c->name, q->confounded)) continue;
         q->setting[count++] = c->name;
         if (c == q->pool)
@@ -59,7 +69,7 @@ static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 {
     const nb_sql_given name = NB_GIVE_NAME("from", from);
     NB_TRY(m->ctx, nb_sql_fill(m->q->where ? "pairs.chosen_rows" : "pairs.all_rows", NB_GIVEN(name), sql, m->ctx));
-    return nb_sql_fill(m->q->builds ? "pairs.rows_of_builds" : "pairs.rows",
+    return nb_sql_fill(m->builds ? "pairs.rows_of_builds" : "pairs.rows",
                        NB_GIVEN(name, NB_GIVE_PIECE("rows", *sql)), sql, m->ctx);
 }
 
@@ -67,7 +77,7 @@ static nb_status lines_sql(const maker *m, const char **sql)
 {
     const char *keys;
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
-    return nb_sql_fill(m->q->where || m->q->builds ? "pairs.lines" : "pairs.all_lines",
+    return nb_sql_fill(m->q->where || m->builds ? "pairs.lines" : "pairs.all_lines",
                        NB_GIVEN(NB_GIVE_PIECE("keys", keys)), sql, m->ctx);
 }
 
@@ -91,6 +101,7 @@ static nb_status views_sql(const maker *m, const char **sql)
     const char *lines, *rows, *value, *untimed = "0",
                                       *disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx).condition;
     const nb_column *usual = metric->memory ? nb_study_metric(m->relation->study) : metric;
+    bool looks = metric->unseen && !nb_text_among(NB_ROWS_SEEN, m->q->confounded);
     const nb_sql_given *of_metric =
         NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_NAME("usual", usual ? usual->name : NULL));
     NB_TRY(m->ctx, lines_sql(m, &lines));
@@ -104,7 +115,7 @@ static nb_status views_sql(const maker *m, const char **sql)
                  NB_GIVE_PIECE("pooled", m->pooled), NB_GIVE_NAME("x", metric->name),
                  NB_GIVE_NAME("noise", metric->noise ? metric->noise : NB_SQL_NO_NAME),
                  NB_GIVE_NAME("se", metric->se ? metric->se : NB_SQL_NO_NAME),
-                 NB_GIVE_NAME("unseen", metric->unseen ? metric->unseen : NB_SQL_NO_NAME),
+                 NB_GIVE_NAME("unseen", looks ? metric->unseen : NB_SQL_NO_NAME),
                  NB_GIVE_PIECE("untimed", untimed), NB_GIVE_PIECE("exact", metric->exact ? metric->exact : "0"),
                  NB_GIVE_PIECE("disturbed", disturbed)),
         sql, m->ctx);
@@ -128,6 +139,18 @@ static nb_status name_question(const maker *m)
     return NB_OK;
 }
 
+static nb_status make_unmet(const maker *m)
+{
+    nb_string differs = NB_NO_TEXT;
+    for (const char *const *key = m->keys; *key; key++)
+        NB_TRY(m->ctx, nb_sql_append(&differs, "pairs.differs",
+                                     NB_GIVEN(NB_GIVE_NAME("name", *key), NB_GIVE_TEXT("text", *key)), m->ctx));
+    return nb_sql_run(m->relation, "pairs.unmet",
+                      NB_GIVEN(NB_GIVE_NAME("unmet", m->q->unmet), NB_GIVE_TEXT("question", m->q->name),
+                               NB_GIVE_PIECE("differs", differs.text), NB_GIVE_NAMES("keys", m->keys)),
+                      m->ctx);
+}
+
 nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
 {
     maker m = {.relation = r, .q = q, .ctx = ctx};
@@ -135,9 +158,10 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     bool several = false;
     if (!q->pool) q->pool = nb_column_find(r->study->columns, "landmarks");
     if (!r->several) NB_TRY(ctx, nb_builds_table(r, q->metric->time, &several, ctx));
-    q->builds = several && !nb_text_among(NB_BUILD, q->confounded);
+    m.builds = several && !nb_text_among(NB_BUILD, q->confounded);
     NB_TRY(ctx, find_keys(&m));
     NB_TRY(ctx, name_question(&m));
+    NB_NEED(q->unmet, nb_format(ctx, "unmet_%s", q->name));
     NB_TRY(ctx, views_sql(&m, &sql));
     NB_NEED(r->question, nb_strdup(r->memory, q->name));
     if (!q->where && nb_relation_has(r, q->name, sql)) return NB_OK; /* conditions mean other rows with each table */
@@ -145,6 +169,7 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     if (q->where) NB_TRY(ctx, nb_relation_choose(r, "chosen_rows", q->where, ctx));
     NB_TRY(ctx, nb_relation_run_file(r, sql, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.make", NULL, ctx));
+    NB_TRY(ctx, make_unmet(&m));
     return nb_relation_note(r, q->name, sql, ctx);
 }
 

@@ -23,9 +23,8 @@ typedef struct {
 
     /* Set by nb_pairs_make. */
     const char *name;     /* in the tables */
-    const char **keys;    /* of a row's method, but `by`; ends with NULL */
-    const char **setting; /* likewise, what a setting is, with NB_INPUT */
-    bool builds;          /* there are several programs whose rows are no pairs */
+    const char *unmet;    /* the view of values that have no pair */
+    const char **setting; /* what a setting is: columns of a row's method, but `by`, and NB_INPUT; ends with NULL */
 } nb_pair_question;
 
 /* Makes the question's pairs, unless they are there. Those of a question with a condition go with the next such one. */
@@ -34,6 +33,10 @@ nb_status nb_pairs_make(nb_relation *relation, nb_pair_question *question, nb_ct
 /* Makes the pairs that a study's views ask for, with the study's metric: "COLUMN", by whose values, or "COLUMN,OTHER",
  * where both may differ in the other column too: of none where all rows have one value there. */
 nb_status nb_pairs_need(nb_relation *relation, const char *what, nb_ctx *ctx);
+
+/* Says why two values are not compared, which the sentence calls `it` and `other`. refusal: as pairs.sql has it. NULL:
+ * no memory. */
+const char *nb_refusal_tell(const char *refusal, const char *it, const char *other, nb_ctx *ctx);
 
 /* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of
  * it, too, which is what times depend on. *several: there are. */

@@ -6,8 +6,12 @@
 --            known by the number of their first row
 --   side     each row in a pair; one that stands for all trials is there for each that others have
 --   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL
---            where there is none; untimed: its row is well and has no time; apart: only one of the two has looked at
---            rows of S that both are judged on; noise, ratio: as the estimator takes them (functions.h)
+--            where there is none; untimed: its row is well and has no time; noise, ratio: as the estimator takes them
+--            (functions.h); refusal: why the two are not compared in this setting, or NULL
+--   not_compared
+--            two values, either way round, that are not compared in a setting that both have rows in. refusal says in
+--            what else they differ there: 'rows_seen', of a pair with two results only one has looked at rows of S that
+--            both are judged on; 'build', all rows of one head are of different builds
 
 -- Which program has measured rows.
 -- name: programs
@@ -63,6 +67,27 @@ SELECT id, line_id, trial, status, stratum_id, source_id, head_id, draws, build,
        coalesce({disturbed}, 0) AS disturbed
 FROM ({rows}) AS asked;
 
+-- Two values that have no pair in any setting. refusal says in what else the first row of a differs from that row of b
+-- on its head that is most like it, 'pairing and build'; '': there is no such row.
+-- name: unmet
+DROP VIEW IF EXISTS temp.{unmet};
+CREATE TEMP VIEW {unmet} AS
+WITH line AS NOT MATERIALIZED (SELECT * FROM agreed WHERE question = {question}),
+first AS (SELECT value, id, head_id, build, min(number) AS number FROM line GROUP BY value)
+SELECT x.value AS a, z.value AS b, coalesce((
+           SELECT substr(names, length(' and ') + 1)
+           FROM (SELECT ''{differs} || CASE WHEN x.build <> y.build THEN ' and build' ELSE '' END AS names, y.number,
+                        (x.build <> y.build){keys: + (p.@ IS NOT q.@)} AS differences
+                 FROM line AS y CROSS JOIN run AS p ON p.id = x.id CROSS JOIN run AS q ON q.id = y.id
+                 WHERE y.value = z.value AND y.head_id = x.head_id)
+           ORDER BY differences, number LIMIT 1), '') AS refusal
+FROM first AS x CROSS JOIN first AS z ON z.value <> x.value
+WHERE NOT EXISTS (SELECT 1 FROM line AS p CROSS JOIN line AS q ON q.same = p.same
+                  WHERE p.value = x.value AND q.value = z.value);
+
+-- name: differs
+ || CASE WHEN p.{name} IS NOT q.{name} THEN ' and ' || {text} ELSE '' END
+
 -- A time is missing; memory may be missing in a row that is timed, {usual}.
 -- name: untimed
 status = 'ok' AND {metric} IS NULL AND {usual} IS NULL
@@ -70,7 +95,8 @@ status = 'ok' AND {metric} IS NULL AND {usual} IS NULL
 -- name: make
 CREATE TEMP TABLE IF NOT EXISTS agreed (
     question TEXT, line_id INTEGER, build INTEGER, id INTEGER, number INTEGER, value, setting INTEGER, scope INTEGER,
-    same INTEGER, alone INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
+    head_id INTEGER, same INTEGER, alone INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS agreeing ON agreed (question, value, same);
 
 CREATE TEMP TABLE IF NOT EXISTS side (
     question TEXT, same INTEGER, trial INTEGER, value, id INTEGER, setting INTEGER, scope INTEGER, stratum_id INTEGER,
@@ -78,18 +104,24 @@ CREATE TEMP TABLE IF NOT EXISTS side (
     exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
     PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
 
+CREATE TEMP TABLE IF NOT EXISTS not_compared (
+    question TEXT, setting INTEGER, a, b, scope INTEGER, refusal TEXT, PRIMARY KEY (question, setting, a, b))
+    WITHOUT ROWID;
+
 CREATE TEMP VIEW IF NOT EXISTS pair AS
 SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id, a.source_id, a.head_id, a.trial,
        a.same, a.id AS a_id, b.id AS b_id, a.x, b.x AS y, a.noise AS noise_x, b.noise AS noise_y,
        a.se AS se_x, b.se AS se_y,
        a.draws OR b.draws AS draws, a.skipped AS skipped_x, b.skipped AS skipped_y, a.untimed AS untimed_x,
        b.untimed AS untimed_y, a.exact AS exact_x, b.exact AS exact_y, a.disturbed OR b.disturbed AS disturbed,
-       a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen AS apart,
+       (SELECT refusal FROM not_compared AS n WHERE n.question = a.question AND n.setting = a.setting
+            AND n.a = a.value AND n.b = b.value) AS refusal,
        pair_noise(a.x, b.x, a.noise, b.noise) AS noise, pair_ratio(a.x, b.x, a.noise, b.noise) AS ratio
 FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.same AND b.trial = a.trial;
 
 DELETE FROM agreed WHERE question = :question;
 DELETE FROM side WHERE question = :question;
+DELETE FROM not_compared WHERE question = :question;
 
 INSERT INTO agreed
 WITH line AS MATERIALIZED (SELECT * FROM question_line),
@@ -98,11 +130,11 @@ numbered AS (
            min(line.number) OVER (PARTITION BY scope, pooled) AS setting,
            min(line.number) OVER (PARTITION BY scope) AS scope
     FROM line CROSS JOIN question_row AS r ON r.id = line.id)
-SELECT :question, line_id, build, id, number, value, setting, scope,
+SELECT :question, line_id, build, id, number, value, setting, scope, head_id,
        min(number) OVER (PARTITION BY setting, head_id, build), alone FROM numbered;
 
 INSERT INTO side
-SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, head_id, g.alone, draws,
+SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, r.head_id, g.alone, draws,
        status = 'skipped', untimed, seen, exact, disturbed, CASE WHEN status = 'ok' THEN x END, noise, se
 FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.line_id = r.line_id AND g.build = r.build
 ORDER BY 2, 3, 4, 5;
@@ -113,3 +145,19 @@ SELECT DISTINCT odd.question, odd.same, other.trial, odd.value, odd.id, odd.sett
        other.source_id, odd.head_id, odd.alone, odd.draws, odd.skipped, odd.untimed, odd.seen, odd.exact, odd.disturbed,
        odd.x, odd.noise, odd.se
 FROM odd CROSS JOIN side AS other ON other.question = odd.question AND other.same = odd.same AND other.trial > 0;
+
+INSERT INTO not_compared
+WITH uneven AS (
+    SELECT setting FROM side WHERE question = :question AND x IS NOT NULL
+    GROUP BY setting HAVING min(seen) < max(seen))
+SELECT DISTINCT a.question, a.setting, a.value, b.value, a.scope, 'rows_seen'
+FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.same AND b.trial = a.trial
+WHERE a.question = :question AND a.setting IN uneven AND a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen;
+
+INSERT INTO not_compared
+WITH line AS (
+    SELECT * FROM agreed
+    WHERE question = :question AND (SELECT min(build) < max(build) FROM agreed WHERE question = :question))
+SELECT a.question, setting, a.value, b.value, a.scope, 'build'
+FROM line AS a JOIN line AS b USING (setting, head_id) WHERE a.value <> b.value
+GROUP BY setting, a.value, b.value HAVING NOT max(a.same = b.same);

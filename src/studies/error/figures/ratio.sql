@@ -49,18 +49,11 @@ FROM shown JOIN base JOIN panel USING (scope_id, stratum_id) JOIN scope_name USI
 JOIN method ON method.id = strategy_id JOIN look USING (scope_id, strategy_id)
 ORDER BY scope_id, stratum_id, strategy_id, _of_head, landmarks, source_id, head_id;
 
-WITH reason AS (
-    SELECT strategy_id, CASE
-               WHEN max(apart) IS NULL AND builds > 1 THEN 'its rows and the baseline''s are of different builds'
-               WHEN max(apart) IS NULL THEN 'no row of it agrees with one of the baseline in all but the strategy'
-               WHEN max(apart) THEN 'it or the baseline, but not both, has looked at rows of S that both are judged on'
-           END AS text
-    FROM (SELECT DISTINCT value AS strategy_id FROM agreed WHERE question = 'strategy')
-    LEFT JOIN contest USING (strategy_id)
-    JOIN (SELECT count(DISTINCT build) AS builds FROM agreed WHERE question = 'strategy') GROUP BY strategy_id)
-SELECT label || ' is left out: ' || text AS note FROM reason JOIN method ON method.id = strategy_id
-WHERE text IS NOT NULL AND strategy_id NOT IN (SELECT id FROM base) AND EXISTS (SELECT 1 FROM ratio)
-ORDER BY strategy_id;
+SELECT DISTINCT m.label || ' is left out: ' || refusal_told(refusal, 'it', 'the baseline') AS note
+FROM base JOIN (
+    SELECT a, b, refusal FROM not_compared WHERE question = 'strategy' AND refusal = 'rows_seen'
+    UNION ALL SELECT a, b, refusal FROM unmet_strategy) ON b = base.id
+JOIN method AS m ON m.id = a WHERE EXISTS (SELECT 1 FROM ratio) ORDER BY a;
 
 SELECT label || ' is left out: no pair has a result' AS note FROM stratum
 WHERE id NOT IN (SELECT stratum_id FROM ratio) AND EXISTS (SELECT 1 FROM ratio) ORDER BY id;

@@ -34,8 +34,9 @@ SELECT first.label AS _figure, title AS _panel, shown.label AS _series, shown.pl
 FROM shown JOIN panel USING (scope_id) JOIN core AS first ON first.place = 0
 ORDER BY scope_id, shown.place, _of_head, landmarks, source_id, head_id;
 
-SELECT core.full || ' is left out with ' || listed(s.name, scope_id) || ': it or ' ||
-       (SELECT core.full FROM core WHERE place = 0) ||
-       ', but not both, has looked at rows of S that both are judged on' AS note
-FROM (SELECT DISTINCT scope AS scope_id, core_id FROM core_refused) JOIN core_scope AS s USING (scope_id)
-JOIN core ON core.id = core_id GROUP BY core_id ORDER BY core.place;
+SELECT core.full || ' is left out with ' || listed(s.name, scope_id) || ': ' ||
+       refusal_told(refusal, 'it', first.full) AS note
+FROM core AS first JOIN (SELECT DISTINCT a, b, scope AS scope_id, refusal FROM not_compared WHERE question = 'core')
+    ON b = first.id
+JOIN core_scope AS s USING (scope_id) JOIN core ON core.id = a
+WHERE first.place = 0 GROUP BY a, refusal ORDER BY core.place;

@@ -11,10 +11,7 @@
 -- remark: {_letters}
 -- remark: {_caveat}
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, m.spec AS method, m.label,
-       rank, coalesce(groups, '') AS groups, missing,
-       CASE refusal
-           WHEN 'rows_seen' THEN 'this one or the first, but not both, has looked at rows of S that both are judged on'
-           WHEN 'build' THEN 'its rows and those of the first are of different builds' END AS refusal,
+       rank, coalesce(groups, '') AS groups, missing, refusal_told(refusal, 'this one', 'the first') AS refusal,
        t.ranked, sources, t.planned - sources AS left_out, left_out AS left_out_sources, chi2, chi2_p, f, f_p, w,
        critical_difference, untested
 FROM contender AS c JOIN titled USING (standing_id) JOIN test AS t USING (standing_id)
@@ -66,8 +63,7 @@ sentence AS (
     GROUP BY standing_id
     UNION ALL
     SELECT standing_id, 2, strategy_id, method.label || CASE WHEN missing = c.planned THEN ' has no result' ELSE
-           ' is not compared with ' || first.label || CASE refusal WHEN 'build' THEN ': their rows are of different ' ||
-           'builds' ELSE ': one of the two, but not both, has looked at rows of S that both are judged on' END END
+           ' is not compared with ' || first.label || ': ' || refusal_told(refusal, 'it', first.label) END
     FROM contender AS c JOIN column USING (standing_id) JOIN method ON method.id = strategy_id
     LEFT JOIN method AS first ON first.id = first_id
     WHERE shown AND column.ranked > 0 AND NOT c.ranked

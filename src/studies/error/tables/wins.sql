@@ -13,8 +13,7 @@
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,
        b.spec AS "over", b.label AS over_label, below, above, equal, below + above + equal AS sources,
        1.0 * below / nullif(below + above + equal, 0) AS share, sign_p, holm_p,
-       CASE refusal WHEN 'rows_seen' THEN 'only one of them has looked at rows of S that both are judged on'
-           WHEN 'build' THEN 'their rows are of different builds' END AS refusal
+       refusal_told(refusal, 'this one', 'the other') AS refusal
 FROM bout JOIN titled AS t USING (standing_id) JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id
 ORDER BY standing_id, a_id, b_id;
 
@@ -29,9 +28,7 @@ sentence AS (
     FROM contender JOIN size USING (standing_id) JOIN method AS a ON a.id = strategy_id
     WHERE missing = planned AND most > 0
     UNION ALL
-    SELECT standing_id, a_id, b_id, a.label || ' against ' || b.label || CASE refusal WHEN 'build' THEN
-           ': their rows are of different builds' ELSE
-           ': only one of them has looked at rows of S that both are judged on' END
+    SELECT standing_id, a_id, b_id, a.label || ' against ' || b.label || ': ' || refusal_told(refusal, 'it', b.label)
     FROM bout JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id WHERE refusal IS NOT NULL
         AND b_id < a_id),
 noted AS (

@@ -2,13 +2,13 @@
 -- needs: contender
 CREATE TEMP TABLE bout AS
 WITH per_pair AS (
-    SELECT a.standing_id, a.strategy_id AS a_id, b.strategy_id AS b_id, max(f.refusal) AS refusal,
-           count(CASE WHEN sign < 0 AND f.refusal IS NULL THEN 1 END) AS below,
-           count(CASE WHEN sign > 0 AND f.refusal IS NULL THEN 1 END) AS above,
-           count(CASE WHEN sign = 0 AND f.refusal IS NULL THEN 1 END) AS equal
+    SELECT a.standing_id, a.strategy_id AS a_id, b.strategy_id AS b_id, max(n.refusal) AS refusal,
+           count(CASE WHEN sign < 0 THEN 1 END) AS below, count(CASE WHEN sign > 0 THEN 1 END) AS above,
+           count(CASE WHEN sign = 0 THEN 1 END) AS equal
     FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
     JOIN standing AS s ON s.id = a.standing_id
-    LEFT JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = a.strategy_id AND f.b_id = b.strategy_id
+    LEFT JOIN not_compared AS n ON n.question = 'strategy' AND n.setting = s.setting_id AND n.a = a.strategy_id
+        AND n.b = b.strategy_id
     LEFT JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
         AND s.stratum_id IN (-1, m.stratum_id)
     GROUP BY a.standing_id, a.strategy_id, b.strategy_id),

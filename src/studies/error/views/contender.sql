@@ -18,7 +18,8 @@ led AS (
 judged AS (
     SELECT led.*, refusal
     FROM led JOIN standing AS s ON s.id = standing_id
-    LEFT JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = strategy_id AND f.b_id = first_id)
+    LEFT JOIN not_compared AS n ON n.question = 'strategy' AND n.setting = s.setting_id AND n.a = strategy_id
+        AND n.b = first_id)
 SELECT *, missing < planned AND refusal IS NULL AS ranked FROM judged;
 CREATE UNIQUE INDEX contenders ON contender (standing_id, strategy_id);
 

@@ -9,8 +9,7 @@ WITH per_source AS (
     JOIN standing AS s ON s.id = a.standing_id
     JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
         AND s.stratum_id IN (-1, m.stratum_id)
-    JOIN facing AS f ON f.setting_id = s.setting_id AND f.a_id = a.strategy_id AND f.b_id = b.strategy_id
-    WHERE a.ranked AND b.ranked AND f.refusal IS NULL GROUP BY a.standing_id, m.source_id, a.strategy_id),
+    WHERE a.ranked AND b.ranked GROUP BY a.standing_id, m.source_id, a.strategy_id),
 size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
 whole AS (
     SELECT standing_id, source_id FROM per_source JOIN size USING (standing_id) WHERE met = ranked - 1

@@ -1,7 +1,6 @@
 -- Strategies against the baseline in the same setting, on the same head in the same trial (`contest`), and geometric
 -- means of their ratios with t intervals (`ratio`): over all heads (stratum_id -1) where a scope has several strata, by
--- stratum, and by source and head. There is none where only one of the two has looked at rows of S that both are judged
--- on (apart).
+-- stratum, and by source and head, where the two are compared.
 -- needs: scope variant
 CREATE TEMP TABLE base AS
 SELECT id, label FROM method WHERE spec =
@@ -12,15 +11,12 @@ SELECT a AS strategy_id, p.* FROM pair AS p
 WHERE question = 'strategy' AND b = (SELECT id FROM base) AND a <> (SELECT id FROM base);
 
 CREATE TEMP TABLE ratio AS
-WITH refused AS (SELECT DISTINCT setting, strategy_id FROM contest WHERE apart),
-allowed AS (
-    SELECT c.* FROM contest AS c LEFT JOIN refused AS r USING (setting, strategy_id) WHERE r.setting IS NULL),
-estimated AS (
+WITH estimated AS (
     SELECT setting, strategy_id, CASE WHEN depth > 0 THEN stratum_id ELSE -1 END AS of_stratum,
            CASE WHEN depth > 1 THEN source_id END AS of_source, CASE WHEN depth > 1 THEN head_id END AS of_head,
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
            count(CASE WHEN depth < 2 AND (x IS NULL) <> (y IS NULL) THEN 1 END) AS missing
-    FROM allowed JOIN (SELECT 0 AS depth UNION ALL SELECT 1 UNION ALL SELECT 2)
+    FROM contest JOIN (SELECT 0 AS depth UNION ALL SELECT 1 UNION ALL SELECT 2) WHERE refusal IS NULL
     GROUP BY setting, strategy_id, depth, of_stratum, of_source, of_head),
 placed AS (SELECT s.scope_id, s.landmarks, estimated.* FROM estimated JOIN setting AS s ON s.setting_id = setting),
 several AS (

@@ -5,17 +5,19 @@
 -- known where there is a gap, of 1 % or more, and where the variant is not further above the baseline than the best is
 -- below it (-1).
 -- needs: versus
-CREATE TEMP VIEW not_faced AS -- why a variant with results is not compared, somewhere
-SELECT variant_id, label, 'it or the baseline, but not both, has looked at rows of S that both are judged on' AS reason
-FROM (SELECT DISTINCT variant_id FROM refused) JOIN variant ON id = variant_id
-UNION
-SELECT s.variant_id, v.label, 'its rows and the baseline''s are of different builds'
-FROM versus AS s JOIN cell AS c USING (panel_id, core_id, landmarks, variant_id)
-JOIN cell AS b ON b.panel_id = s.panel_id AND b.core_id = s.core_id AND b.landmarks = s.landmarks
-    AND b.variant_id = base_id
-JOIN variant AS v ON v.id = s.variant_id
-WHERE s.count + s.noise = 0 AND c.count > 0 AND b.count > 0 AND s.variant_id NOT IN (SELECT variant_id FROM refused)
-    AND (SELECT count(DISTINCT build) > 1 FROM agreed WHERE question = 'strategy');
+CREATE TEMP VIEW not_faced AS -- why a variant is not compared, somewhere: in a setting, or in a cell, as parts of settings
+WITH in_setting AS (
+    SELECT variant_id, refusal FROM opposed JOIN not_compared USING (question, setting, a, b)),
+in_cell AS (
+    SELECT s.variant_id, 'build' AS refusal
+    FROM versus AS s JOIN cell AS c USING (panel_id, core_id, landmarks, variant_id)
+    JOIN cell AS b ON b.panel_id = s.panel_id AND b.core_id = s.core_id AND b.landmarks = s.landmarks
+        AND b.variant_id = base_id
+    WHERE s.count + s.noise = 0 AND c.count > 0 AND b.count > 0 AND s.variant_id NOT IN (
+        SELECT variant_id FROM in_setting) AND (
+        SELECT count(DISTINCT build) > 1 FROM agreed WHERE question = 'strategy'))
+SELECT DISTINCT variant_id, label, refusal_told(refusal, 'it', 'the baseline') AS reason
+FROM (SELECT * FROM in_setting UNION ALL SELECT * FROM in_cell) JOIN variant ON id = variant_id;
 
 CREATE TEMP VIEW share AS
 WITH pooled AS (

@@ -4,8 +4,7 @@
 -- of those that have the same baseline. The same of the subspace part.
 --
 -- baseline_of: the baseline of each cell, and the question whose pairs are of the two; opposed, met: these pairs;
--- refused: of a setting and a variant, where only one of the two has looked at rows of S that both are judged on;
--- faced: the others.
+-- faced: those of two that are compared.
 -- needs: cell_line pairs:strategy,pairing
 CREATE TEMP TABLE baseline_of AS
 WITH rival AS (
@@ -27,11 +26,11 @@ CREATE UNIQUE INDEX baselines ON baseline_of (panel_id, core_id, landmarks, vari
 
 CREATE TEMP TABLE opposed ( -- each line of a cell, and what it is paired with
     panel_id INTEGER, core_id INTEGER, landmarks INTEGER, variant_id INTEGER, same INTEGER, question TEXT,
-    fixed INTEGER, a INTEGER, a_pairing INTEGER, b INTEGER, b_pairing INTEGER,
+    setting INTEGER, fixed INTEGER, a INTEGER, a_pairing INTEGER, b INTEGER, b_pairing INTEGER,
     PRIMARY KEY (panel_id, core_id, landmarks, variant_id, same)) WITHOUT ROWID;
 INSERT INTO opposed
-SELECT l.panel_id, l.core_id, l.landmarks, l.variant_id, l.same, l.question, n.fixed, v.strategy_id, v.pairing_id,
-       base.strategy_id, base.pairing_id
+SELECT l.panel_id, l.core_id, l.landmarks, l.variant_id, l.same, l.question, l.setting, n.fixed, v.strategy_id,
+       v.pairing_id, base.strategy_id, base.pairing_id
 FROM cell_line AS l CROSS JOIN baseline_of AS n ON n.panel_id = l.panel_id AND n.core_id = l.core_id
     AND n.landmarks = l.landmarks AND n.variant_id = l.variant_id AND n.question = l.question
 JOIN variant AS v ON v.id = n.variant_id JOIN variant AS base ON base.id = n.base_id;
@@ -42,8 +41,6 @@ FROM opposed AS o CROSS JOIN pair AS p ON p.question = o.question AND p.same = o
 WHERE fixed OR ((SELECT pairing_id FROM key WHERE id = p.a_id) = a_pairing
                 AND (SELECT pairing_id FROM key WHERE id = p.b_id) = b_pairing);
 
-CREATE TEMP TABLE refused AS SELECT DISTINCT question, setting, variant_id FROM met WHERE apart;
-
 CREATE TEMP TABLE subspace (id INTEGER PRIMARY KEY, x REAL, noise REAL);
 INSERT INTO subspace SELECT id, subspace, subspace_noise FROM member ORDER BY id;
 
@@ -51,8 +48,7 @@ CREATE TEMP VIEW faced AS
 SELECT m.*, a.x AS sub_x, b.x AS sub_y, a.noise AS sub_noise_x, b.noise AS sub_noise_y,
        pair_noise(a.x, b.x, a.noise, b.noise) AS sub_noise, pair_ratio(a.x, b.x, a.noise, b.noise) AS sub_ratio
 FROM met AS m CROSS JOIN subspace AS a ON a.id = a_id CROSS JOIN subspace AS b ON b.id = b_id
-LEFT JOIN refused AS r ON r.question = m.question AND r.setting = m.setting AND r.variant_id = m.variant_id
-WHERE r.setting IS NULL;
+WHERE refusal IS NULL;
 
 CREATE TEMP TABLE versus AS
 WITH compared AS (
