@@ -280,14 +280,14 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int first, int
 static nb_status add_refusal(maker *m, int baseline, int value)
 {
     nb_contrast *c;
-    nb_grid unmet;
-    const nb_sql_given *given = NB_GIVEN(NB_GIVE_NAME("unmet", m->question.unmet),
+    nb_grid refusal;
+    const nb_sql_given *given = NB_GIVEN(NB_GIVE_NAME("refused", m->question.refused),
                                          {"a", NB_SQL_IS_VALUE, *value_cell(m, value, KNOWN_BY), NULL},
                                          {"b", NB_SQL_IS_VALUE, *value_cell(m, baseline, KNOWN_BY), NULL});
-    NB_TRY(m->ctx, nb_sql_ask(m->relation, "contrast.unmet", given, &unmet, m->ctx));
+    NB_TRY(m->ctx, nb_sql_ask(m->relation, "contrast.refusal", given, &refusal, m->ctx));
     NB_TRY(m->ctx, add_contrast(m, baseline, value, find_setting(m, (int)value_cell(m, value, FIRST_SETTING)->integer),
                                 0, 0, &c));
-    return refuse(m, unmet.count ? nb_grid_at(&unmet, 0, 0)->text : "", c);
+    return refuse(m, refusal.count ? nb_grid_at(&refusal, 0, 0)->text : "", c);
 }
 
 static nb_status compare_with(maker *m, int baseline, int first)

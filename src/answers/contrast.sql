@@ -28,5 +28,5 @@ SELECT code, {grouped}, refusal, stratum_id, source_id, head_id, trial, same, dr
 FROM pair JOIN code ON value = a
 WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline;
 
--- name: unmet
-SELECT refusal FROM {unmet} WHERE a = :a AND b = :b;
+-- name: refusal
+SELECT refusal FROM {refused} WHERE a = :a AND b = :b;

@@ -742,13 +742,15 @@ CALLED(field)
 /* refusal or NULL, and what the two are called; see pairs.h */
 CALLED(refusal_told)
 {
-    const char *text[3];
-    for (int i = 0; i < count; i++) text[i] = (const char *)sqlite3_value_text(arguments[i]);
+    const char *refusal = (const char *)sqlite3_value_text(arguments[0]);
+    const char *it = (const char *)sqlite3_value_text(arguments[1]);
+    const char *other = (const char *)sqlite3_value_text(arguments[2]);
+    if (!refusal || !it || !other) return;
     nb_ctx *ctx = nb_ctx_new();
-    const char *told = ctx && text[0] ? nb_refusal_tell(text[0], text[1], text[2], ctx) : NULL;
+    const char *told = ctx ? nb_refusal_tell(refusal, it, other, ctx) : NULL;
     if (told)
         sqlite3_result_text(c, told, -1, SQLITE_TRANSIENT);
-    else if (text[0])
+    else
         sqlite3_result_error_nomem(c);
     nb_ctx_free(ctx);
 }

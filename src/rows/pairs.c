@@ -69,8 +69,8 @@ static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 {
     const nb_sql_given name = NB_GIVE_NAME("from", from);
     NB_TRY(m->ctx, nb_sql_fill(m->q->where ? "pairs.chosen_rows" : "pairs.all_rows", NB_GIVEN(name), sql, m->ctx));
-    return nb_sql_fill(m->builds ? "pairs.rows_of_builds" : "pairs.rows",
-                       NB_GIVEN(name, NB_GIVE_PIECE("rows", *sql)), sql, m->ctx);
+    return nb_sql_fill(m->builds ? "pairs.rows_of_builds" : "pairs.rows", NB_GIVEN(name, NB_GIVE_PIECE("rows", *sql)),
+                       sql, m->ctx);
 }
 
 static nb_status lines_sql(const maker *m, const char **sql)
@@ -115,9 +115,8 @@ static nb_status views_sql(const maker *m, const char **sql)
                  NB_GIVE_PIECE("pooled", m->pooled), NB_GIVE_NAME("x", metric->name),
                  NB_GIVE_NAME("noise", metric->noise ? metric->noise : NB_SQL_NO_NAME),
                  NB_GIVE_NAME("se", metric->se ? metric->se : NB_SQL_NO_NAME),
-                 NB_GIVE_NAME("unseen", looks ? metric->unseen : NB_SQL_NO_NAME),
-                 NB_GIVE_PIECE("untimed", untimed), NB_GIVE_PIECE("exact", metric->exact ? metric->exact : "0"),
-                 NB_GIVE_PIECE("disturbed", disturbed)),
+                 NB_GIVE_NAME("unseen", looks ? metric->unseen : NB_SQL_NO_NAME), NB_GIVE_PIECE("untimed", untimed),
+                 NB_GIVE_PIECE("exact", metric->exact ? metric->exact : "0"), NB_GIVE_PIECE("disturbed", disturbed)),
         sql, m->ctx);
 }
 
@@ -139,14 +138,14 @@ static nb_status name_question(const maker *m)
     return NB_OK;
 }
 
-static nb_status make_unmet(const maker *m)
+static nb_status make_refused(const maker *m)
 {
     nb_string differs = NB_NO_TEXT;
     for (const char *const *key = m->keys; *key; key++)
         NB_TRY(m->ctx, nb_sql_append(&differs, "pairs.differs",
                                      NB_GIVEN(NB_GIVE_NAME("name", *key), NB_GIVE_TEXT("text", *key)), m->ctx));
-    return nb_sql_run(m->relation, "pairs.unmet",
-                      NB_GIVEN(NB_GIVE_NAME("unmet", m->q->unmet), NB_GIVE_TEXT("question", m->q->name),
+    return nb_sql_run(m->relation, "pairs.refused",
+                      NB_GIVEN(NB_GIVE_NAME("refused", m->q->refused), NB_GIVE_TEXT("question", m->q->name),
                                NB_GIVE_PIECE("differs", differs.text), NB_GIVE_NAMES("keys", m->keys)),
                       m->ctx);
 }
@@ -161,7 +160,7 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     m.builds = several && !nb_text_among(NB_BUILD, q->confounded);
     NB_TRY(ctx, find_keys(&m));
     NB_TRY(ctx, name_question(&m));
-    NB_NEED(q->unmet, nb_format(ctx, "unmet_%s", q->name));
+    NB_NEED(q->refused, nb_format(ctx, "refused_%s", q->name));
     NB_TRY(ctx, views_sql(&m, &sql));
     NB_NEED(r->question, nb_strdup(r->memory, q->name));
     if (!q->where && nb_relation_has(r, q->name, sql)) return NB_OK; /* conditions mean other rows with each table */
@@ -169,7 +168,7 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     if (q->where) NB_TRY(ctx, nb_relation_choose(r, "chosen_rows", q->where, ctx));
     NB_TRY(ctx, nb_relation_run_file(r, sql, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.make", NULL, ctx));
-    NB_TRY(ctx, make_unmet(&m));
+    NB_TRY(ctx, make_refused(&m));
     return nb_relation_note(r, q->name, sql, ctx);
 }
 

@@ -23,7 +23,7 @@ typedef struct {
 
     /* Set by nb_pairs_make. */
     const char *name;     /* in the tables */
-    const char *unmet;    /* the view of values that have no pair */
+    const char *refused;  /* the view of values that are not compared */
     const char **setting; /* what a setting is: columns of a row's method, but `by`, and NB_INPUT; ends with NULL */
 } nb_pair_question;
 

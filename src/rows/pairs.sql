@@ -67,13 +67,16 @@ SELECT id, line_id, trial, status, stratum_id, source_id, head_id, draws, build,
        coalesce({disturbed}, 0) AS disturbed
 FROM ({rows}) AS asked;
 
--- Two values that have no pair in any setting. refusal says in what else the first row of a differs from that row of b
--- on its head that is most like it, 'pairing and build'; '': there is no such row.
--- name: unmet
-DROP VIEW IF EXISTS temp.{unmet};
-CREATE TEMP VIEW {unmet} AS
+-- Two values, either way round, of which pairs are not compared, or that have none in any setting: then refusal says in
+-- what else the first row of a differs from that row of b on its head that is most like it, 'pairing and build'; '':
+-- there is no such row.
+-- name: refused
+DROP VIEW IF EXISTS temp.{refused};
+CREATE TEMP VIEW {refused} AS
 WITH line AS NOT MATERIALIZED (SELECT * FROM agreed WHERE question = {question}),
 first AS (SELECT value, id, head_id, build, min(number) AS number FROM line GROUP BY value)
+SELECT DISTINCT a, b, refusal FROM not_compared WHERE question = {question} AND refusal = 'rows_seen'
+UNION ALL
 SELECT x.value AS a, z.value AS b, coalesce((
            SELECT substr(names, length(' and ') + 1)
            FROM (SELECT ''{differs} || CASE WHEN x.build <> y.build THEN ' and build' ELSE '' END AS names, y.number,

@@ -30,10 +30,10 @@ typedef struct {
 typedef struct { /* what a run is like */
     int models, sources, heads, trials;
     bool failures, unfinished, seen, noise, ties;
-    bool lost;                       /* one source has no result of any method */
-    bool blocks;                     /* one strategy is in a block of its own, with one core and one m */
-    bool of_builds;                  /* each strategy is measured by a program of its own */
-    bool by_turns; /* each program measures every second source of a strategy and core, the other one the others */
+    bool lost;      /* one source has no result of any method */
+    bool blocks;    /* one strategy is in a block of its own, with one core and one m */
+    bool of_builds; /* each strategy is measured by a program of its own */
+    bool by_turns;  /* each program measures every second source of a strategy and core, the other one the others */
     bool cores_of_builds, core_seen; /* each core is; one core has looked at what it is judged on */
 } shape;
 

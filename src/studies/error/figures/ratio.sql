@@ -49,11 +49,9 @@ FROM shown JOIN base JOIN panel USING (scope_id, stratum_id) JOIN scope_name USI
 JOIN method ON method.id = strategy_id JOIN look USING (scope_id, strategy_id)
 ORDER BY scope_id, stratum_id, strategy_id, _of_head, landmarks, source_id, head_id;
 
-SELECT DISTINCT m.label || ' is left out: ' || refusal_told(refusal, 'it', 'the baseline') AS note
-FROM base JOIN (
-    SELECT a, b, refusal FROM not_compared WHERE question = 'strategy' AND refusal = 'rows_seen'
-    UNION ALL SELECT a, b, refusal FROM unmet_strategy) ON b = base.id
-JOIN method AS m ON m.id = a WHERE EXISTS (SELECT 1 FROM ratio) ORDER BY a;
+SELECT m.label || ' is left out: ' || refusal_told(refusal, 'it', 'the baseline') AS note
+FROM base JOIN refused_strategy ON b = base.id JOIN method AS m ON m.id = a
+WHERE EXISTS (SELECT 1 FROM ratio) ORDER BY a;
 
 SELECT label || ' is left out: no pair has a result' AS note FROM stratum
 WHERE id NOT IN (SELECT stratum_id FROM ratio) AND EXISTS (SELECT 1 FROM ratio) ORDER BY id;

@@ -7,8 +7,5 @@ WHERE question = 'core' AND b = (SELECT id FROM core WHERE place = 0) AND a <> (
     AND refusal IS NULL;
 
 CREATE TEMP VIEW core_left_out AS -- why, somewhere
-SELECT DISTINCT a AS core_id, core.full || ' is left out: ' || refusal_told(refusal, 'it', first.full) AS note
-FROM core AS first JOIN (
-    SELECT a, b, refusal FROM not_compared WHERE question = 'core' AND refusal = 'rows_seen'
-    UNION ALL SELECT a, b, refusal FROM unmet_core) ON b = first.id
-JOIN core ON core.id = a WHERE first.place = 0;
+SELECT a AS core_id, core.full || ' is left out: ' || refusal_told(refusal, 'it', first.full) AS note
+FROM core AS first JOIN refused_core ON b = first.id JOIN core ON core.id = a WHERE first.place = 0;

@@ -5,7 +5,7 @@
 -- known where there is a gap, of 1 % or more, and where the variant is not further above the baseline than the best is
 -- below it (-1).
 -- needs: versus
-CREATE TEMP VIEW not_faced AS -- why a variant is not compared, somewhere: in a setting, or in a cell, as parts of settings
+CREATE TEMP VIEW not_faced AS -- why a variant is not compared in a setting, or in a cell, a part of it
 WITH in_setting AS (
     SELECT variant_id, refusal FROM opposed JOIN not_compared USING (question, setting, a, b)),
 in_cell AS (
