@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether a spreadsheet would calculate it: behind any number of apostrophes, which this file may have put there,
@@ -63,6 +64,8 @@ static void print_cell(FILE *out, const nb_cell *cell)
         fputs(cell->integer ? "true" : "false", out);
     else if (cell->type == NB_CELL_TEXT || cell->type == NB_CELL_JSON)
         nb_csv_print_text(out, cell->text);
+    else if (cell->type == NB_CELL_NUMERAL)
+        fputs(cell->text, out);
     else
         fputs(text, out);
 }
@@ -135,6 +138,7 @@ static json_t *json_cell(const nb_cell *cell, nb_ctx *ctx)
     switch (cell->type) {
     case NB_CELL_TEXT: return cell->text && !clean ? NULL : clean && *clean ? json_string(clean) : json_null();
     case NB_CELL_JSON: return clean ? json_loads(clean, 0, NULL) : NULL;
+    case NB_CELL_NUMERAL: return *cell->text ? json_real(strtod(cell->text, NULL)) : json_null();
     case NB_CELL_FLAG: return json_boolean(cell->integer);
     case NB_CELL_INT: return json_integer(cell->integer);
     case NB_CELL_REAL: return isfinite(cell->real) ? json_real(cell->real) : json_null();

@@ -105,10 +105,54 @@ static void test_people(void **state)
                         "              false           7            -   -inf\n");
 }
 
+static void add_line(nb_grid *g, const char *name, const char *word, nb_cell x, nb_cell y)
+{
+    nb_grid_row(g);
+    nb_grid_word(g, "name", name);
+    nb_grid_word(g, "word", word);
+    nb_grid_put(g, "x", x);
+    nb_grid_put(g, "y", y);
+}
+
+/* A column is of numbers if its cells are, whatever its texts look like; a mark is explained where it stands at a
+ * number, and a dash where one is not known. Programs have digits alone. */
+static void test_numerals(void **state)
+{
+    static const nb_comment comments[] = {{"labels", "1"},      {"note", "( ): far"},  {"note", "*: best"},
+                                          {"note", "~: noise"}, {"note", "-: absent"}, {NULL, NULL}};
+    const nb_cell none = nb_text_cell(NULL), blank = {.type = NB_CELL_BLANK, .real = NAN};
+    for (int known = 0; known < 2; known++) {
+        nb_grid g;
+        nb_page page;
+        nb_grid_begin(&g, *state);
+        add_line(&g, "12", "7", nb_numeral_cell("(", "2.385", ")*"), none);
+        add_line(&g, "~", "-", known ? blank : none, nb_real_cell(0.5));
+        add_line(&g, "-", "(8", nb_numeral_cell("", "", "!"), blank);
+        if (known) g.cells[3] = g.cells[10] = blank;
+        nb_page_make(&page, *state);
+        assert_ok(*state, nb_answer_show(&page, comments, &g, *state));
+        assert_string_equal(page_text(&page, NB_PAGE_TEXT, 0, *state), known ? "  name  word       x      y\n"
+                                                                               "  12    7     (2.385)*\n"
+                                                                               "  ~     -               0.5\n"
+                                                                               "  -     (8\n"
+                                                                               "  ( ) far\n"
+                                                                               "  * best\n"
+                                                                             : "  name  word       x      y\n"
+                                                                               "  12    7     (2.385)*    -\n"
+                                                                               "  ~     -          -    0.5\n"
+                                                                               "  -     (8         -!\n"
+                                                                               "  ( ) far\n"
+                                                                               "  * best\n"
+                                                                               "  - absent\n");
+        assert_string_equal(csv_text(&g, *state), known ? "name,word,x,y\n12,7,2.385,\n~,-,,0.5\n-,(8,,\n"
+                                                        : "name,word,x,y\n12,7,2.385,\n~,-,,0.5\n-,(8,,\n");
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_csv), test_with_ctx(test_json),
+    const struct CMUnitTest tests[] = {test_with_ctx(test_csv),        test_with_ctx(test_json),
                                        test_with_ctx(test_row_by_row), test_with_ctx(test_some_of_a_list),
-                                       test_with_ctx(test_people)};
+                                       test_with_ctx(test_people),     test_with_ctx(test_numerals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
