@@ -138,7 +138,7 @@ static json_t *json_cell(const nb_cell *cell, nb_ctx *ctx)
     switch (cell->type) {
     case NB_CELL_TEXT: return cell->text && !clean ? NULL : clean && *clean ? json_string(clean) : json_null();
     case NB_CELL_JSON: return clean ? json_loads(clean, 0, NULL) : NULL;
-    case NB_CELL_NUMERAL: return *cell->text ? json_real(strtod(cell->text, NULL)) : json_null();
+    case NB_CELL_NUMERAL: return clean && *clean ? json_real(strtod(clean, NULL)) : json_null();
     case NB_CELL_FLAG: return json_boolean(cell->integer);
     case NB_CELL_INT: return json_integer(cell->integer);
     case NB_CELL_REAL: return isfinite(cell->real) ? json_real(cell->real) : json_null();
