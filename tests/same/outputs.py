@@ -62,6 +62,7 @@ EXPECTED = [
     ("table:errors", "text",
      "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
     ("table:equal_cost", "text", "each m has a heading"),
+    ("table:at_time", "text", "a dash is explained where a number is not known"),
     ("table:effects", "text", "words stand on the left, also where they are digits"),
     ("table:latency", "text", "words stand on the left, also where all are dashes"),
     ("table:predictors", "text", "words stand on the left, also where they are digits"),
