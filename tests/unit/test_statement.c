@@ -32,12 +32,14 @@ static void test_lists(void **state)
 {
     nb_ctx *ctx = *state;
     const char *none[] = {NULL}, *two[] = {"a", "b\"", NULL};
-    const nb_sql_given *of_none = NB_GIVEN(NB_GIVE_NAMES("keys", none));
-    const nb_sql_given *of_two = NB_GIVEN(NB_GIVE_NAMES("keys", two), NB_GIVE_INT("builds", 1));
-    assert_non_null(strstr(filled("contrast.differences", of_none, ctx), "x.build <> y.build) AS total,\n"));
-    assert_non_null(strstr(filled("contrast.differences", of_two, ctx),
-                           " + (a.\"a\" IS NOT b.\"a\") + (a.\"b\"\"\" IS NOT b.\"b\"\"\") AS total"
-                           ", a.\"a\" IS NOT b.\"a\" AS \"a\", a.\"b\"\"\" IS NOT b.\"b\"\"\" AS \"b\"\"\","));
+    const nb_sql_given *of_none = NB_GIVEN(NB_GIVE_NAME("refused", "r"), NB_GIVE_TEXT("question", "q"),
+                                           NB_GIVE_PIECE("differs", ""), NB_GIVE_NAMES("keys", none));
+    const nb_sql_given *of_two = NB_GIVEN(NB_GIVE_NAME("refused", "r"), NB_GIVE_TEXT("question", "q"),
+                                          NB_GIVE_PIECE("differs", ""), NB_GIVE_NAMES("keys", two));
+    assert_non_null(strstr(filled("pairs.refused", of_none, ctx), "(x.build <> y.build) AS differences\n"));
+    assert_non_null(strstr(filled("pairs.refused", of_two, ctx),
+                           "(x.build <> y.build) + (p.\"a\" IS NOT q.\"a\") + (p.\"b\"\"\" IS NOT q.\"b\"\"\") AS "
+                           "differences\n"));
 }
 
 static void test_values(void **state)
