@@ -508,31 +508,6 @@ CALLED(verdict)
     nb_ctx_free(ctx);
 }
 
-/* How many pairs have two results, and one, of how many sources, how many ratios are 0 or infinite, in how many trials
- * all sources have what is drawn (-1: nothing is), and whether there is an interval: whether there may be a verdict. */
-CALLED(may_judge)
-{
-    int n[6];
-    const char *why;
-    for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
-    const nb_evidence evidence = {.counted = "pairs",
-                                  .empty = "",
-                                  .found = n[0],
-                                  .missing = n[1],
-                                  .sources = n[2],
-                                  .infinite = n[3],
-                                  .ratios = true,
-                                  .drawn_trials = n[4],
-                                  .has_interval = n[5],
-                                  .no_interval = ""};
-    nb_ctx *ctx = nb_ctx_new();
-    if (ctx && nb_find_reason(&evidence, &why, ctx) == NB_OK)
-        sqlite3_result_int(c, !why);
-    else
-        sqlite3_result_error_nomem(c);
-    nb_ctx_free(ctx);
-}
-
 typedef struct {
     nb_holm_steps steps;
     bool begun;
@@ -800,7 +775,6 @@ static const function functions[] = {
     {"sources", 1, .scalar = part_of},
     {"heads", 1, .scalar = part_of},
     {"verdict", 2, .scalar = verdict},
-    {"may_judge", 6, .scalar = may_judge},
     {"holm", 2, .step = holm_step, .end = holm_value, .value = holm_value},
     {"nemenyi", 2, .scalar = nemenyi},
     {"least_sources", 0, .scalar = least_sources},

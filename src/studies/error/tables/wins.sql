@@ -35,40 +35,21 @@ noted AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY place DESC, other DESC) AS last,
            group_concat(text, char(10)) OVER (PARTITION BY standing_id ORDER BY place, other) AS notes
     FROM sentence),
-apart AS (
-    SELECT DISTINCT min(a_id, b_id) AS a_id, max(a_id, b_id) AS b_id FROM bout WHERE holm_p <= 0.05),
-counted AS ( -- in each stratum, what a verdict on two is counted from
-    SELECT setting_id, a_id, b_id, stratum_id, sum(common - noise) AS pairs, sum(missing) AS missing, -- counts
-           sum(infinite) AS infinite, count(CASE WHEN common > noise THEN 1 END) AS sources, -- counts
-           count(CASE WHEN common > noise AND draws THEN 1 END) AS drawn
-    FROM encounter JOIN apart USING (a_id, b_id) GROUP BY 1, 2, 3, 4),
-evidence AS ( -- there, and over all (-1)
-    SELECT setting_id, a_id, b_id, stratum_id AS of_stratum, pairs, missing, infinite, sources, sources AS fewest, drawn
-    FROM counted
-    UNION ALL
-    SELECT setting_id, a_id, b_id, -1, sum(pairs), sum(missing), sum(infinite), -- counts
-           sum(sources), min(nullif(sources, 0)), -- counts
-           sum(drawn) -- counts
-    FROM counted GROUP BY setting_id, a_id, b_id),
-drawn_in AS ( -- the trials of a source
-    SELECT DISTINCT setting AS setting_id, a AS a_id, b AS b_id, stratum_id, trial, source_id
-    FROM pair JOIN apart ON apart.a_id = a AND apart.b_id = b
-    WHERE question = 'strategy' AND draws AND x IS NOT NULL AND y IS NOT NULL AND NOT noise),
-shared AS (
-    SELECT setting_id, a_id, b_id, CASE WHEN each THEN stratum_id ELSE -1 END AS of_stratum, trial, count(*) AS drawn
-    FROM drawn_in JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY setting_id, a_id, b_id, of_stratum, trial),
-judged AS (
-    SELECT e.setting_id, e.a_id, e.b_id, e.of_stratum, may_judge(pairs, missing, sources, infinite,
-           CASE WHEN e.drawn > 0 THEN count(trial) ELSE -1 END, fewest > 1) AND NOT EXISTS (SELECT 1 FROM unfinished)
-               AS known
-    FROM evidence AS e LEFT JOIN shared USING (setting_id, a_id, b_id, of_stratum, drawn)
-    GROUP BY e.setting_id, e.a_id, e.b_id, e.of_stratum),
+judged AS ( -- a pair's values have no affinity: + leaves none to what its index is asked by
+    SELECT standing_id, o.a_id, o.b_id, verdict(ratio_of(x, y, noise_x, noise_y, se_x, se_y, p.stratum_id, source_id,
+           p.head_id, trial, draws), 1) AS verdict
+    FROM bout AS o JOIN standing AS s ON s.id = standing_id
+    CROSS JOIN agreed AS g ON g.question = 'strategy' AND g.value = +o.a_id AND g.setting = s.setting_id
+    CROSS JOIN pair AS p ON p.question = g.question AND p.same = g.same AND p.a = +o.a_id AND p.b = +o.b_id
+        AND s.stratum_id IN (-1, p.stratum_id)
+    WHERE holm_p <= 0.05 AND o.a_id < o.b_id AND NOT EXISTS (SELECT 1 FROM unfinished)
+    GROUP BY standing_id, o.a_id, o.b_id),
 member AS (
     SELECT standing_id, strategy_id, label, row_number() OVER (PARTITION BY standing_id ORDER BY strategy_id) AS number
     FROM contender JOIN method ON method.id = strategy_id)
 SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END AS _across,
        CASE WHEN below + above + equal > 0 THEN marked(below || '/' || (below + above + equal), NULL, NULL,
-           CASE WHEN holm_p <= 0.05 AND known THEN '*' ELSE '' END) END AS _cell,
+           CASE WHEN verdict <> 'none' THEN '*' ELSE '' END) END AS _cell,
        scope_items AS _part, title || ', landmarks ' || landmarks AS _about, notes AS _note, constant AS _constant,
        CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled,
        CASE WHEN EXISTS (SELECT 1 FROM key WHERE draws)
@@ -76,7 +57,7 @@ SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END
            'intervals of ''nysbench compare'' do.' ELSE '' END AS _caveat
 FROM member AS a JOIN member AS b USING (standing_id) JOIN size USING (standing_id) JOIN titled USING (standing_id)
 LEFT JOIN bout ON bout.standing_id = a.standing_id AND bout.a_id = a.strategy_id AND bout.b_id = b.strategy_id
-LEFT JOIN judged AS j ON j.setting_id = titled.setting_id AND j.of_stratum = titled.stratum_id
-    AND j.a_id = min(a.strategy_id, b.strategy_id) AND j.b_id = max(a.strategy_id, b.strategy_id)
+LEFT JOIN judged AS j ON j.standing_id = a.standing_id AND j.a_id = min(a.strategy_id, b.strategy_id)
+    AND j.b_id = max(a.strategy_id, b.strategy_id)
 LEFT JOIN noted ON noted.standing_id = a.standing_id AND last = 1
 ORDER BY scope_id, stratum_id, landmarks, a.number, b.number;
