@@ -12,6 +12,8 @@
 --            two values, either way round, that are not compared in a setting that both have rows in. refusal says in
 --            what else they differ there: 'rows_seen', of a pair with two results only one has looked at rows of S that
 --            both are judged on; 'build', all rows of one head are of different builds
+--   not_pooled
+--            two values that have pairs in a setting in which they are not compared, and so are not over its scope
 
 -- Which program has measured rows.
 -- name: programs
@@ -110,6 +112,9 @@ CREATE TEMP TABLE IF NOT EXISTS side (
 CREATE TEMP TABLE IF NOT EXISTS not_compared (
     question TEXT, setting INTEGER, a, b, scope INTEGER, refusal TEXT, PRIMARY KEY (question, setting, a, b))
     WITHOUT ROWID;
+
+CREATE TEMP VIEW IF NOT EXISTS not_pooled AS
+SELECT DISTINCT question, scope, a, b FROM not_compared WHERE refusal = 'rows_seen';
 
 CREATE TEMP VIEW IF NOT EXISTS pair AS
 SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id, a.source_id, a.head_id, a.trial,

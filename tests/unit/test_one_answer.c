@@ -30,6 +30,7 @@ typedef struct {
 typedef struct { /* what a run is like */
     int models, sources, heads, trials;
     bool failures, unfinished, seen, noise, ties;
+    bool seen_late; /* who looks at what it is judged on does so with more landmarks alone */
     bool lost;      /* one source has no result of any method */
     bool blocks;    /* one strategy is in a block of its own, with one core and one m */
     bool of_builds; /* each strategy is measured by a program of its own */
@@ -61,6 +62,7 @@ static shape draw_shape(void)
     s.cores_of_builds = one_in(4);
     s.core_seen = one_in(4);
     s.by_turns = one_in(5);
+    s.seen_late = one_in(2);
     if (s.of_builds && one_in(2)) s.sources += 4, s.trials += 2; /* enough for a verdict, were it not refused */
     return s;
 }
@@ -70,7 +72,7 @@ static void set_error(nb_error_row *r, const shape *s, int strategy, int core)
     double error = (0.5 - 0.1 * strategy) * exp(0.2 * gsl_rng_uniform(rng));
     r->measures.error_noise = s->noise && one_in(3) ? 0.45 : 1e-14;
     r->measures.error = s->ties && one_in(2) ? 0.5 : error;
-    bool seen = (s->seen && strategy == 2) || (s->core_seen && core == 1);
+    bool seen = ((s->seen && strategy == 2) || (s->core_seen && core == 1)) && !(s->seen_late && r->landmarks == 4);
     r->measures.error_unseen = seen ? 1.1 * error : r->measures.error;
     r->measures.error_subspace = 0.1;
     r->measures.baseline_mean = 10; /* no error is in brackets */
@@ -231,12 +233,12 @@ static bool close_to(double a, double b)
     return same(a, b) || fabs(a - b) <= 1e-14 * fabs(b);
 }
 
-/* The forest's lines over all panels are those of a comparison that averages over landmarks. */
-static int check_forest(nb_relation *r, nb_ctx *ctx)
+/* A forest's lines over all panels are those of a comparison that averages over landmarks. */
+static int check_forest(nb_relation *r, const char *name, const char *by, nb_ctx *ctx)
 {
-    const nb_compare_terms terms = {.contrast = {.by = "strategy", .metric = "error", .pool = "landmarks"},
-                                    .confidence = 0.95};
-    const nb_figure *forest = (const nb_figure *)nb_registry_find(&nb_figures, "forest");
+    const nb_compare_terms terms = {.contrast = {.by = by, .metric = "error", .pool = "landmarks"}, .confidence = 0.95};
+    const nb_figure *forest = (const nb_figure *)nb_registry_find(&nb_figures, name);
+    bool of_cores = strcmp(by, "core") == 0;
     nb_comparison c;
     nb_grid a;
     int lines = 0, found = 0;
@@ -245,12 +247,15 @@ static int check_forest(nb_relation *r, nb_ctx *ctx)
     assert_ok(ctx, nb_query_fill(r, forest->sql, &a, ctx));
     for (int i = 0; i < a.count; i++) {
         const nb_cell *core = nb_grid_at(&a, i, 0), *label = core + 1, *panel = core + 2, *ratio = core + 4;
-        if (strcmp(panel->text, "all") != 0 || strcmp(label->text, strategies[0]) == 0) continue; /* with itself */
+        bool itself = !of_cores && strcmp(label->text, strategies[0]) == 0;
+        if (strcmp(panel->text, "all") != 0 || itself) continue;
         lines++;
         for (int k = 0; k < c.count; k++) {
             const nb_compared *x = &c.items[k];
-            bool of_line = strcmp(nb_value_label(c.contrasts, x->contrast->value), label->text) == 0;
-            if (x->stratum != NB_OVER_STRATA || !of_line || strcmp(setting_cell(x, "core")->text, core->text) != 0)
+            const char *value = nb_value_label(c.contrasts, x->contrast->value);
+            const char *other = setting_cell(x, of_cores ? "strategy" : "core")[NB_OF_LABEL].text;
+            if (x->stratum != NB_OVER_STRATA || strcmp(of_cores ? other : value, label->text) != 0 ||
+                strcmp(of_cores ? value : other, core->text) != 0)
                 continue;
             assert_null(x->contrast->refusal);
             assert_true(close_to(ratio[0].real, exp(x->estimate.mean)));
@@ -417,7 +422,7 @@ static int check_stars(nb_relation *r, int *mixed, nb_ctx *ctx)
 static void test_one_answer(void **state)
 {
     static table t;
-    int stars = 0, refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, mixed = 0;
+    int stars = 0, refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, core_forests = 0, mixed = 0;
     assert_ok(*state, nb_random_new(&rng, *state));
     gsl_rng_set(rng, 20261128);
     for (int run = 0; run < RUNS; run++) {
@@ -429,7 +434,8 @@ static void test_one_answer(void **state)
         assert_ok(ctx, nb_compare_usual(r, 0, NULL, &c, ctx));
         check_ratios(r, &c, ctx);
         check_shares(r, &c, ctx);
-        forests += check_forest(r, ctx);
+        forests += check_forest(r, "forest", "strategy", ctx);
+        core_forests += check_forest(r, "core_forest", "core", ctx);
         core_refusals += check_cores(r, ctx);
         check_claims(r, &c, ctx);
         stars += check_stars(r, &mixed, ctx);
@@ -440,7 +446,7 @@ static void test_one_answer(void **state)
         }
         nb_ctx_free(ctx);
     }
-    assert_true(stars > 0 && refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 &&
+    assert_true(stars > 0 && refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 && core_forests > 0 &&
                 mixed > 0); /* the runs are no special case */
 }
 

@@ -16,7 +16,8 @@
 WITH estimate AS (
     SELECT core_id, variant_id, CASE WHEN each THEN panel_id END AS panel_id,
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e
-    FROM core_contest JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY 1, 2, 3),
+    FROM core_contest JOIN (SELECT 0 AS each UNION ALL SELECT 1)
+    WHERE (question, scope, a, b) NOT IN (SELECT * FROM not_pooled) GROUP BY 1, 2, 3),
 ranked AS (
     SELECT core_id, variant_id, row_number() OVER (PARTITION BY core_id ORDER BY ratio(e), variant_id) AS rank,
            count(*) OVER (PARTITION BY core_id) AS lines

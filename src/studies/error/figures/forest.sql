@@ -18,7 +18,8 @@ WITH estimate AS (
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
            ratio_of(sub_x, sub_y, sub_noise_x, sub_noise_y, NULL, NULL, stratum_id, source_id, head_id, trial, draws)
                AS sub
-    FROM faced JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY 1, 2, 3, 4),
+    FROM faced JOIN (SELECT 0 AS each UNION ALL SELECT 1)
+    WHERE (question, scope, a, b) NOT IN (SELECT * FROM not_pooled) GROUP BY 1, 2, 3, 4),
 ranked AS (
     SELECT s.*, row_number() OVER (PARTITION BY core_id ORDER BY ratio(e), variant_id) AS rank,
            count(*) OVER (PARTITION BY core_id) AS lines
