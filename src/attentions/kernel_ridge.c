@@ -24,9 +24,9 @@
  *    the exact rows give to a landmark's keys where these are not near.
  * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
  *
- * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto takes the landmarks of near=window, fits each
- * kind of near keys and has the one that leave-one-out finds best; with top=0 it fits none and window alone. Steps 2
- * to 4 are in layers/kernel_ridge_fit.c. */
+ * n (k + 2m) d + n (near keys) (d + dv) multiplications more. All kinds of near keys have the same landmarks. near=auto
+ * fits without and with near keys (both; a window, if top=0) and has the one with the lesser error at the exact queries,
+ * each left out; where these differ little, k random queries and their exact outputs decide with them. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"
@@ -69,8 +69,8 @@ static const nb_option options[] = {
                "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
     NB_OPTION_FIELD(nb_kernel_ridge_options, near, NB_OPTION_ENUM, int, "none",
                     "keys to which a query attends itself: those in a window around it, the top keys, which its "
-                    "cluster's exact row gives most, or both; landmarks stand for the others; auto: for each head the "
-                    "kind that leave-one-out finds best",
+                    "cluster's exact row gives most, or both; landmarks stand for the others; auto: both or none, "
+                    "whatever leaves a head the lesser error at exact queries",
                     .choices = nears, .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, window, NB_OPTION_INT, int, "auto",
@@ -79,7 +79,7 @@ static const nb_option options[] = {
         .lo = 0, .hi = NB_UNLIMITED, .word = "auto", .newer = true),
     NB_OPTION_FIELD(nb_kernel_ridge_options, top, NB_OPTION_INT, int, "auto",
                     "keys of a cluster of queries that are near; at most n; auto: 32; 0: near=auto chooses from none "
-                    "and window alone",
+                    "and window",
                     .lo = 0, .hi = 1 << 30, .word = "auto", .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, grid, NB_OPTION_INT, int, "none",
@@ -117,13 +117,23 @@ static int sample_size(int asked, double each, int centres, int n)
     return (int)fmin(asked == NB_AUTO ? ceil(each * centres) : asked, n);
 }
 
+static bool has_window(int kind)
+{
+    return kind == NB_NEAR_WINDOW || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
+}
+
+static bool has_top(int kind)
+{
+    return kind == NB_NEAR_TOP || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
+}
+
 static void plan_near(const nb_kernel_ridge_options *o, int n, nb_kernel_ridge_plan *p)
 {
     int window = o->window == NB_AUTO ? USUAL_NEAR : o->window;
     p->with_near = o->near != NB_NEAR_NONE;
-    p->kinds = o->near != NB_NEAR_AUTO ? 1 : o->top == 0 ? NB_NEAR_TOP : NB_NEAR_KINDS; /* top=0: those before top */
-    if (nb_kernel_ridge_has_top(o->near)) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
-    p->near = (nb_neighbourhood){.n = n, .window = nb_kernel_ridge_has_window(o->near)};
+    p->probes = o->near == NB_NEAR_AUTO ? p->k : 0;
+    if (has_top(o->near)) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
+    p->near = (nb_neighbourhood){.n = n, .window = has_window(o->near)};
     p->near.reach = nb_lesser(window / 2, n);
     if (o->grid == NB_AUTO) return;
     p->near.columns = o->grid == NB_SECOND ? nb_square_side(n) : o->grid;
@@ -192,22 +202,17 @@ static void leave_near(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head
     for (int j = 0; j < keys; j++) row[r->near.keys[j]] = 0;
 }
 
-/* Adds what keys that are not near receive from row i of R, for each kind of near keys. */
-static void add_received(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, int group, int i, const nb_scalar *row,
+/* Adds what keys receive from row i of R, and what they receive where they are not near. */
+static void add_received(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, int group, int i, nb_scalar *row,
                          room *r)
 {
     size_t n = (size_t)p->shape->n;
-    nb_scalar *rest = r->rows + n * GROUPS;
+    nb_scalar weight = (nb_scalar)h->weight[i];
+    nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, false, group));
+    if (!p->with_near) return;
     if (p->top > 0) find_strongest(p, h, i, row, r);
-    for (int kind = 0; kind < p->kinds; kind++) {
-        nb_kernel_ridge_plan its = nb_kernel_ridge_plan_with(p, p->kinds > 1 ? kind : p->o->near);
-        if (p->with_near) {
-            memcpy(rest, row, n * sizeof *rest);
-            leave_near(&its, h, i, rest, r);
-        }
-        nb_scalar_add(n, (nb_scalar)h->weight[i], p->with_near ? rest : row,
-                      nb_kernel_ridge_received(p, h, kind, group));
-    }
+    leave_near(p, h, i, row, r);
+    nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, true, group));
 }
 
 /* Computes some rows of R, the outputs at them, and what keys receive from them. */
@@ -230,8 +235,8 @@ static void attend_rows(void *self, int task, int thread)
                    h->outputs + at * (size_t)s->dv, s->dv);
     nb_count_multiplications((double)count * s->n);
     /* This group's part of w'R */
-    for (int kind = 0; kind < p->kinds; kind++)
-        memset(nb_kernel_ridge_received(p, h, kind, group), 0, n * sizeof *rows);
+    for (int far = 0; far <= p->with_near; far++)
+        memset(nb_kernel_ridge_received(p, h, far, group), 0, n * sizeof *rows);
     for (int i = 0; i < count; i++)
         add_received(p, h, group, first + i, rows + (size_t)i * n, &w->state->rooms[thread]);
 }
@@ -246,49 +251,56 @@ static void interpolate_head(void *self, int head, int thread)
     run_part(self, head, thread, interpolate);
 }
 
+/* Whether there may be heads without near keys. */
+static bool answers_plainly(const nb_kernel_ridge_plan *p)
+{
+    return !p->with_near || p->probes > 0;
+}
+
+/* The blocks of a head's queries, at most. */
+static int answer_blocks(const nb_kernel_ridge_plan *p)
+{
+    return nb_greater(answers_plainly(p) ? nb_blocks(p->shape->n, NB_BLOCK_QUERIES) : 0,
+                      p->with_near ? nb_near_blocks(&p->near) : 0);
+}
+
+static void answer_plainly(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, const nb_layer_head *points,
+                           int block, room *r)
+{
+    int first = block * NB_BLOCK_QUERIES, count = nb_lesser(p->shape->n - first, NB_BLOCK_QUERIES);
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv;
+    if (count <= 0) return;
+    /* Sums of e^(q'L_c/sqrt d) times a landmark's value and e^b_c */
+    nb_softmax_begin(&r->softmax, count, points->q + (size_t)first * d, r->out);
+    nb_softmax_add(&r->softmax, p->m, h->landmarks, h->values, NULL);
+    nb_softmax_store(&r->softmax);
+    nb_count_multiplications((double)count * p->shape->dv);
+    /* The one over the other: f(q)'(Y0 + D F M^-1 T) */
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const nb_scalar *from = r->out + i * (dv + 1);
+        nb_scalar *to = points->out + ((size_t)first + i) * dv;
+        memcpy(to, from, dv * sizeof *to);
+        nb_scalar_scale(dv, 1 / from[dv], to);
+    }
+}
+
 static void answer(void *self, int task, int thread)
 {
     const work *w = self;
-    const nb_layer_shape *s = w->plan.shape;
-    int each = nb_blocks(s->n, NB_BLOCK_QUERIES), head = task / each, first = task % each * NB_BLOCK_QUERIES,
-        count = nb_lesser(s->n - first, NB_BLOCK_QUERIES);
-    size_t dv = (size_t)s->dv;
+    const nb_kernel_ridge_plan *p = &w->plan;
+    int each = answer_blocks(p), head = task / each, block = task % each;
     const nb_kernel_ridge_head *h = &w->state->heads[head];
     if (h->status != NB_OK) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     room *r = &w->state->rooms[thread];
-    /* Sums of e^(q'L_c/sqrt d) times a landmark's value and e^b_c */
-    nb_softmax_begin(&r->softmax, count, points.q + (size_t)first * (size_t)s->d, r->out);
-    nb_softmax_add(&r->softmax, w->plan.m, h->landmarks, h->values, NULL);
-    nb_softmax_store(&r->softmax);
-    nb_count_multiplications((double)count * s->dv);
-    /* The one over the other: f(q)'(Y0 + D F M^-1 T) */
-    for (size_t i = 0; i < (size_t)count; i++) {
-        const nb_scalar *from = r->out + i * (dv + 1);
-        nb_scalar *to = points.out + ((size_t)first + i) * dv;
-        memcpy(to, from, dv * sizeof *to);
-        nb_scalar_scale(dv, h->diverged ? NAN : 1 / from[dv], to);
-    }
-}
-
-static void answer_near(void *self, int task, int thread)
-{
-    const work *w = self;
-    const nb_kernel_ridge_plan *p = &w->plan;
-    int each = nb_near_blocks(&p->near), head = task / each;
-    const nb_kernel_ridge_head *h = &w->state->heads[head];
-    nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
-    if (h->status != NB_OK) return;
     if (h->diverged) {
-        int queries[NB_NEAR_QUERIES], count = nb_near_queries(&p->near, task % each, queries);
-        for (int i = 0; i < count; i++)
-            for (int l = 0; l < p->shape->dv; l++)
-                points.out[(size_t)queries[i] * (size_t)p->shape->dv + (size_t)l] = NAN;
-        return;
+        for (size_t i = 0; block == 0 && i < (size_t)p->shape->n * (size_t)p->shape->dv; i++) points.out[i] = NAN;
+    } else if (!h->near) {
+        answer_plainly(p, h, &points, block, r);
+    } else if (block < nb_near_blocks(&p->near)) {
+        nb_far far = nb_kernel_ridge_far(p, h);
+        nb_near_answer(&p->near, &far, &points, block, h->largest, h->sum, &r->near);
     }
-    nb_kernel_ridge_plan own = nb_kernel_ridge_plan_with(p, h->kind);
-    nb_far far = nb_kernel_ridge_far(&own, h);
-    nb_near_answer(&own.near, &far, &points, task % each, h->largest, h->sum, &w->state->rooms[thread].near);
 }
 
 static void answer_strongest(void *self, int task, int thread)
@@ -300,7 +312,7 @@ static void answer_strongest(void *self, int task, int thread)
     const nb_kernel_ridge_head *h = &w->state->heads[head];
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     nb_far far = nb_kernel_ridge_far(p, h);
-    if (h->status != NB_OK || h->diverged || !nb_kernel_ridge_has_top(h->kind)) return;
+    if (h->status != NB_OK || h->diverged || !h->near) return;
     nb_near_add_strongest(&far, &points, first, nb_lesser(n - first, NB_BLOCK_QUERIES), h->largest, h->sum,
                           &w->state->rooms[thread].near);
 }
@@ -309,7 +321,7 @@ static void answer_strongest(void *self, int task, int thread)
 static nb_status check(const void *opts, nb_ctx *ctx)
 {
     const nb_kernel_ridge_options *o = opts;
-    bool window = nb_kernel_ridge_has_window(o->near), top = nb_kernel_ridge_has_top(o->near);
+    bool window = has_window(o->near), top = has_top(o->near);
     NB_REQUIRE(ctx, window || o->window == NB_AUTO, NB_EINVAL,
                "kernel_ridge(near=%s, window=%d): near=window, both and auto have a window", nears[o->near], o->window);
     NB_REQUIRE(ctx, window || o->grid == NB_AUTO, NB_EINVAL,
@@ -344,27 +356,28 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
 static double head_scalars(const nb_kernel_ridge_plan *p)
 {
     double n = p->shape->n, d = p->shape->d, dv = p->shape->dv;
-    return (d + dv) * p->k + n * p->groups * p->kinds + (d + dv + 1) * p->m + (p->top > 0 ? 2 * n : 0);
+    return (d + dv) * (p->k + p->probes) + n * p->groups * (p->with_near ? 2 : 1) + (d + dv + 1) * p->m +
+           (p->top > 0 ? 2 * n : 0);
 }
 
 static double head_integers(const nb_kernel_ridge_plan *p)
 {
     double n = p->shape->n;
-    return p->with_near ? p->k + n + p->m + (p->top > 0 ? (double)p->top * p->k + 2 * n : 0) : 0;
+    return p->with_near ? p->k + 2 * p->probes + n + p->m + (p->top > 0 ? (double)p->top * p->k + 2 * n : 0) : 0;
 }
 
 static double room_scalars(const nb_kernel_ridge_plan *p)
 {
-    return (double)p->shape->n * (GROUPS + (p->with_near ? 1 : 0)) +
-           (p->with_near ? 0 : (p->shape->dv + 1.0) * NB_BLOCK_QUERIES);
+    return (double)p->shape->n * GROUPS + (answers_plainly(p) ? (p->shape->dv + 1.0) * NB_BLOCK_QUERIES : 0);
 }
 
 /* Counts the bytes of a thread's softmax. */
 static double softmax_bytes(const nb_kernel_ridge_plan *p)
 {
     const nb_layer_shape *s = p->shape;
-    if (p->with_near) return nb_near_room_bytes(&p->near, s, p->m, p->top) + p->top * (double)sizeof(size_t);
-    return nb_softmax_bytes(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS)) - sizeof(nb_softmax);
+    double near = p->with_near ? nb_near_room_bytes(&p->near, s, p->m, p->top) + p->top * (double)sizeof(size_t) : 0;
+    if (!answers_plainly(p)) return near;
+    return near + nb_softmax_bytes(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS)) - sizeof(nb_softmax);
 }
 
 static nb_status open_room(const nb_kernel_ridge_plan *p, room *r, nb_ctx *ctx)
@@ -372,19 +385,21 @@ static nb_status open_room(const nb_kernel_ridge_plan *p, room *r, nb_ctx *ctx)
     const nb_layer_shape *s = p->shape;
     NB_NEED(r->rows, nb_alloc_scalars(ctx, (size_t)room_scalars(p)));
     r->out = r->rows + (size_t)s->n * GROUPS;
-    if (!p->with_near) return nb_softmax_new(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS), &r->softmax, ctx);
+    if (answers_plainly(p))
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS), &r->softmax, ctx));
     if (p->top > 0) NB_NEED(r->strongest, nb_alloc(ctx, (size_t)p->top, sizeof *r->strongest));
-    return nb_near_room_new(&p->near, s, p->m, p->top, &r->near, ctx);
+    return p->with_near ? nb_near_room_new(&p->near, s, p->m, p->top, &r->near, ctx) : NB_OK;
 }
 
 static nb_status open_near(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, nb_ctx *ctx)
 {
-    size_t n = (size_t)p->shape->n, k = (size_t)p->k, m = (size_t)p->m;
+    size_t n = (size_t)p->shape->n, rows = (size_t)(p->k + p->probes), m = (size_t)p->m;
     h->bias = h->values + (size_t)p->shape->dv * m;
-    h->largest = h->received + n * (size_t)(p->groups * p->kinds);
+    h->largest = h->received + 2 * n * (size_t)p->groups;
     h->sum = h->largest + (p->top > 0 ? n : 0);
     NB_NEED(h->tokens, nb_alloc(ctx, (size_t)head_integers(p), sizeof *h->tokens));
-    h->counts = h->tokens + k;
+    h->probe_owner = h->tokens + rows;
+    h->counts = h->probe_owner + p->probes;
     h->group = h->counts + m;
     h->owner = h->group + n;
     h->order = h->owner + (p->top > 0 ? n : 0);
@@ -394,13 +409,13 @@ static nb_status open_near(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *
 
 static nb_status open_head(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, nb_ctx *ctx)
 {
-    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, k = (size_t)p->k, m = (size_t)p->m;
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, rows = (size_t)(p->k + p->probes), m = (size_t)p->m;
     NB_NEED(h->centres, nb_alloc_scalars(ctx, (size_t)head_scalars(p)));
-    h->outputs = h->centres + d * k;
-    h->landmarks = h->outputs + dv * k;
+    h->outputs = h->centres + d * rows;
+    h->landmarks = h->outputs + dv * rows;
     h->values = h->landmarks + d * m;
     h->received = h->values + (dv + 1) * m;
-    NB_NEED(h->weight, nb_alloc_raw(ctx, k));
+    NB_NEED(h->weight, nb_alloc_raw(ctx, (size_t)p->k));
     if (p->with_near) NB_TRY(ctx, open_near(p, h, ctx));
     return NB_OK;
 }
@@ -418,19 +433,33 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     return NB_OK;
 }
 
+extern const nb_attention nb_attention_kernel_ridge;
+
+/* Draws are the same whatever keys are near. */
+static nb_status find_stream(const nb_kernel_ridge_options *o, nb_pass *pass, nb_ctx *ctx)
+{
+    nb_kernel_ridge_options plain = *o;
+    plain.near = NB_NEAR_NONE;
+    plain.window = plain.top = plain.grid = NB_AUTO;
+    nb_choice choice = {.component = &nb_attention_kernel_ridge.component, .options = &plain};
+    NB_TRY(ctx, nb_choice_describe(&choice, ctx));
+    pass->stream.component = choice.canonical;
+    return NB_OK;
+}
+
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
     enum { GROUP, ROWS, INTERPOLATE, ANSWER, STRONGEST, STAGES };
     int heads = nb_layer_heads(s);
+    NB_TRY(ctx, find_stream(opts, pass, ctx));
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     nb_stage stages[STAGES] = {[GROUP] = {.per_head = 1, .task = group_queries},
                                [ROWS] = {.per_head = w.plan.groups, .task = attend_rows},
                                [INTERPOLATE] = {.per_head = 1, .task = interpolate_head},
-                               [ANSWER] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer},
+                               [ANSWER] = {.per_head = answer_blocks(&w.plan), .task = answer},
                                [STRONGEST] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer_strongest}};
     double select_s = 0;
-    if (w.plan.with_near) stages[ANSWER] = (nb_stage){.per_head = nb_near_blocks(&w.plan.near), .task = answer_near};
     for (int i = 0; i < heads; i++) w.state->heads[i].status = NB_OK;
     NB_TRY(ctx, nb_team_run_stages(pass->team, heads, w.plan.top > 0 ? STAGES : STRONGEST, stages, &w, ctx));
     for (int i = 0; i < heads; i++) {
@@ -446,33 +475,30 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Returns the multiplications of the last step, with those of the groups that near keys need. Under near=auto they are
- * those of the cheapest kind, since only the pass knows which one a head has. */
-static double answer_work(const nb_kernel_ridge_plan *p)
+/* Returns the multiplications of a head behind its exact rows. */
+static double head_work(const nb_kernel_ridge_plan *p, bool near)
 {
     const nb_layer_shape *s = p->shape;
-    double n = s->n, d = s->d, least = INFINITY;
-    if (!p->with_near) return nb_softmax_work(n, p->m, d, s->dv + 1) + n * s->dv;
-    for (int kind = 0; kind < p->kinds; kind++) {
-        nb_kernel_ridge_plan its = p->kinds > 1 ? nb_kernel_ridge_plan_with(p, kind) : *p;
-        least = fmin(least, nb_near_work(&its.near, s, p->m, its.top));
-    }
-    return least + n * d * (p->m + (p->top > 0 ? p->k : 0));
+    double n = s->n, d = s->d, m = p->m, k = p->k, values = m * k * s->dv, groups = p->with_near ? n * m * d : 0;
+    double fits = nb_kernel_ridge_fit_work(p, near) + nb_kernel_ridge_loop_work(p, near);
+    double answer = near ? nb_near_work(&p->near, s, p->m, p->top) + (p->top > 0 ? n * k * d : 0)
+                         : nb_softmax_work(n, m, d, s->dv + 1) + n * s->dv;
+    if (p->probes > 0) fits += nb_kernel_ridge_fit_work(p, !near) + nb_kernel_ridge_loop_work(p, !near);
+    return groups + fits + values + answer;
 }
 
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     nb_kernel_ridge_plan p = plan_of(opts, s);
-    double n = s->n, d = s->d, dv = s->dv, k = p.k, m = p.m, heads = nb_layer_heads(s);
-    double rows = nb_softmax_work(k, n, d, dv) + k * n, fits = p.kinds > 1 ? p.kinds + 1 : 1; /* the last, again */
-    double fit = m * k * (d + 1 + nb_kernel_ridge_corrections(&p) + dv + k) +
-                 p.ridges * (k * k * dv + floor(0.5 * k * k * k + 0.5));
-    return (nb_attention_cost){
-        .multiplications = heads * (rows + fits * fit + m * k * dv + nb_kernel_ridge_loop_work(&p) + answer_work(&p)),
-        .bytes = sizeof(kernel_ridge_state) +
-                 threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax_bytes(&p)) +
-                 heads * (sizeof(nb_kernel_ridge_head) + head_scalars(&p) * sizeof(nb_scalar) + k * sizeof(double) +
-                          head_integers(&p) * sizeof(int))};
+    double n = s->n, heads = nb_layer_heads(s), rows = nb_softmax_work(p.k, n, s->d, s->dv) + p.k * n,
+           answers = fmin(answers_plainly(&p) ? head_work(&p, false) : INFINITY,
+                          p.with_near ? head_work(&p, true) : INFINITY);
+    return (nb_attention_cost){.multiplications = heads * (rows + answers),
+                               .bytes =
+                                   sizeof(kernel_ridge_state) +
+                                   threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax_bytes(&p)) +
+                                   heads * (sizeof(nb_kernel_ridge_head) + head_scalars(&p) * sizeof(nb_scalar) +
+                                            (double)p.k * sizeof(double) + head_integers(&p) * sizeof(int))};
 }
 
 static const char *const references[] = {
@@ -501,7 +527,7 @@ const nb_attention nb_attention_kernel_ridge = {
         "attention to clusters of keys. Leave-one-out chooses the ridge of each head. init, sampling, weighted,\n"
         "counts, mass, prior and normalised each switch off one part, for an ablation. With as many landmarks as keys\n"
         "it is exact. Every pass clusters anew, from the same draws for all heads. The multiplications of clustering\n"
-        "are counted, but are not in the cost that is predicted; with near=auto that has the cheapest kind's.\n"
+        "are counted, but are not in the cost that is predicted; near=auto has that of the cheaper kind.\n"
         "With near keys (near=window, top or both) each query attends to these exactly, and landmarks stand for the\n"
         "others alone. A head that looks near, as most do in text and speech, needs them; where heads look far they\n"
         "cost more than they win.",

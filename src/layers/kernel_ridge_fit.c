@@ -8,29 +8,12 @@
 #include "linalg/vector.h"
 #include "linalg/work.h"
 
+#include <float.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <string.h>
 
-static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, kind_tie = 0.05;
-
-bool nb_kernel_ridge_has_window(int kind)
-{
-    return kind == NB_NEAR_WINDOW || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
-}
-
-bool nb_kernel_ridge_has_top(int kind)
-{
-    return kind == NB_NEAR_TOP || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
-}
-
-nb_kernel_ridge_plan nb_kernel_ridge_plan_with(const nb_kernel_ridge_plan *of, int kind)
-{
-    nb_kernel_ridge_plan p = *of;
-    p.near.window = nb_kernel_ridge_has_window(kind);
-    if (!nb_kernel_ridge_has_top(kind)) p.top = 0;
-    return p;
-}
+static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, clearly = 1.5, near_tie = 1.1;
 
 /* Every head's draws are the same, so that they do not depend on its place. */
 static nb_status seed(const nb_stream *of, const char *role, int m, gsl_rng **rng, nb_ctx *ctx)
@@ -74,6 +57,8 @@ nb_status nb_kernel_ridge_choose_rows(const nb_kernel_ridge_plan *p, const nb_st
     }
     /* w: their sizes, of mean 1. */
     for (int i = 0; i < p->k; i++) h->weight[i] = (double)clusters.size[i] * p->k / p->queries;
+    if (p->probes > 0)
+        gsl_ran_choose(rng, h->tokens + p->k, (size_t)p->probes, drawn, (size_t)p->queries, sizeof *drawn);
     return NB_OK;
 }
 
@@ -82,46 +67,45 @@ int nb_kernel_ridge_block(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_h
     return p->near.window ? nb_near_block_of(&p->near, h->tokens[i]) : 0;
 }
 
-nb_scalar *nb_kernel_ridge_received(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, int kind, int group)
+nb_scalar *nb_kernel_ridge_received(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, bool far, int group)
 {
-    return h->received + (size_t)(kind * p->groups + group) * (size_t)p->shape->n;
+    return h->received + (size_t)(far * p->groups + group) * (size_t)p->shape->n;
 }
 
 /* The small systems of a head, in double precision. */
 typedef struct {
     const nb_kernel_ridge_plan *p;
     const nb_kernel_ridge_head *head;
-    double *received, far;      /* n: r; near keys: divided by its sum */
+    bool near;                  /* with near keys */
+    double *received, far;      /* n: r; of keys that are not near: divided by its sum */
     int *kept;                  /* keys: that are sampled */
     double *inverse, *weight;   /* keys: 1/pi, p */
     nb_clusters clusters;       /* of these keys */
     double *bias, *mean;        /* m: b, F w */
     double *values;             /* dv x m: Y0, then what is regressed is added */
-    double *softmax, *features; /* m x k: of L'C, F */
-    double *beside, *share;     /* k: weight of the near keys beside these, and its part of the sum */
-    double *outputs;            /* dv x k: mean value of the near keys, weighted */
+    double *softmax, *features; /* m x (k + probes): of L'C, F */
+    double *beside, *share;     /* k + probes: weight of the near keys beside these, and its part of the sum */
+    double *outputs;            /* dv x (k + probes): mean value of the near keys, weighted */
     double *residuals, *dual;   /* k x dv: T, M^-1 T */
     double *gram, *inverted;    /* k x k: F'DF, M^-1 */
     double error;               /* of the exact outputs, each left out, squared */
 } head_system;
 
-static nb_status system_new(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, head_system *x, nb_ctx *ctx)
+static nb_status system_new(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, bool near, head_system *x,
+                            nb_ctx *ctx)
 {
     size_t n = (size_t)p->shape->n, dv = (size_t)p->shape->dv, k = (size_t)p->k, m = (size_t)p->m,
-           keys = (size_t)p->keys;
-    *x = (head_system){.p = p, .head = h};
+           rows = (size_t)(p->k + p->probes);
+    *x = (head_system){.p = p, .head = h, .near = near};
     NB_NEED(x->received, nb_alloc_reals(ctx, n, 1));
-    NB_NEED(x->kept, nb_alloc(ctx, keys, sizeof *x->kept));
-    NB_NEED(x->inverse, nb_alloc_raw(ctx, 2 * keys));
-    x->weight = x->inverse + keys;
     NB_NEED(x->bias, nb_alloc_reals(ctx, 2 + dv, m));
     x->mean = x->bias + m;
     x->values = x->mean + m;
-    NB_NEED(x->softmax, nb_alloc_raw(ctx, 2 * m * k));
-    x->features = x->softmax + m * k;
-    NB_NEED(x->beside, nb_alloc_reals(ctx, 2 + dv, k));
-    x->share = x->beside + k;
-    x->outputs = x->share + k;
+    NB_NEED(x->softmax, nb_alloc_raw(ctx, 2 * m * rows));
+    x->features = x->softmax + m * rows;
+    NB_NEED(x->beside, nb_alloc_reals(ctx, 2 + dv, rows));
+    x->share = x->beside + rows;
+    x->outputs = x->share + rows;
     NB_NEED(x->residuals, nb_alloc_raw(ctx, 2 * k * dv));
     x->dual = x->residuals + k * dv;
     NB_NEED(x->gram, nb_alloc_raw(ctx, 2 * k * k));
@@ -167,25 +151,28 @@ static void normalise(size_t n, double *received, double *far)
     nb_scale(n, 1 / *far, received);
 }
 
-/* Averages over the rows of R what keys receive beside this kind of near keys. */
-static void find_received(head_system *x, int kind)
+/* Averages over the rows of R what keys receive; with near keys, what they receive where they are not near. */
+static void find_received(head_system *x)
 {
     const nb_kernel_ridge_plan *p = x->p;
     int n = p->shape->n;
     for (int j = 0; j < n; j++) {
         x->received[j] = 0;
         for (int g = 0; g < p->groups; g++)
-            x->received[j] += (double)nb_kernel_ridge_received(p, x->head, p->kinds > 1 ? kind : 0, g)[j] / p->k;
+            x->received[j] += (double)nb_kernel_ridge_received(p, x->head, x->near, g)[j] / p->k;
     }
-    if (p->with_near) normalise((size_t)n, x->received, &x->far);
+    if (x->near) normalise((size_t)n, x->received, &x->far);
 }
 
 /* Draws keys by what they receive, and finds their weights. */
 static nb_status sample_keys(head_system *x, gsl_rng *rng, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
-    size_t n = (size_t)p->shape->n;
+    size_t n = (size_t)p->shape->n, keys = (size_t)p->keys;
     double *pi;
+    NB_NEED(x->kept, nb_alloc(ctx, keys, sizeof *x->kept));
+    NB_NEED(x->inverse, nb_alloc_raw(ctx, 2 * keys));
+    x->weight = x->inverse + keys;
     NB_NEED(pi, nb_alloc_raw(ctx, n));
     /* pi_j = min(1, c (r_j/2 + 1/(2n))), which sum to the number of keys. */
     for (size_t j = 0; j < n; j++) {
@@ -207,13 +194,13 @@ static nb_status place_landmarks(const nb_stream *stream, const nb_scalar *k, nb
                                  nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
-    nb_kmeans_how how = {
-        .init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2, .weights = x->weight};
+    nb_kmeans_how how = {.init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2};
     double *keys;
     gsl_rng *rng;
     NB_TRY(ctx, seed(stream, "keys", p->m, &rng, ctx));
     NB_TRY(ctx, sample_keys(x, rng, ctx));
     NB_TRY(ctx, gather(p->shape->d, k, p->keys, x->kept, &keys, ctx));
+    how.weights = x->weight;
     NB_TRY(ctx, nb_kmeans(p->shape->d, p->keys, keys, p->m, &how, rng, &x->clusters, ctx));
     nb_scalar_of((size_t)p->shape->d * (size_t)p->m, x->clusters.centres, h->landmarks);
     return NB_OK;
@@ -242,21 +229,22 @@ static nb_status find_prior(const nb_scalar *v, head_system *x, double **mass, n
         nb_add_scaled(dv, x->weight[i], value, x->values + (size_t)c * dv);
     }
     /* With near keys all keys have a cluster, and r is summed over them all. */
-    for (size_t j = 0; p->with_near && j < m; j++) (*mass)[j] = 0;
-    for (int j = 0; p->with_near && j < p->shape->n; j++) (*mass)[x->head->group[j]] += x->received[j];
-    if (p->with_near) total = 1 / x->far;
+    for (size_t j = 0; x->near && j < m; j++) (*mass)[j] = 0;
+    for (int j = 0; x->near && j < p->shape->n; j++) (*mass)[x->head->group[j]] += x->received[j];
+    if (x->near) total = 1 / x->far;
     /* b_c = ln(sum of 1/pi), r's share in c, and Y0_c = (sum of p v)/(sum of p). */
     for (size_t c = 0; c < m; c++) {
-        x->bias[c] = p->o->counts && !p->with_near ? log(x->bias[c]) : 0;
+        x->bias[c] = p->o->counts && !x->near ? log(x->bias[c]) : 0;
         (*mass)[c] /= total;
         nb_scale(dv, p->o->prior ? 1 / weight[c] : 0, x->values + c * dv);
     }
     return NB_OK;
 }
 
-int nb_kernel_ridge_corrections(const nb_kernel_ridge_plan *p)
+/* How often b is corrected. */
+static int corrections(const nb_kernel_ridge_plan *p, bool near)
 {
-    return !p->o->mass ? 0 : p->with_near ? 2 : 1;
+    return !p->o->mass ? 0 : near ? 2 : 1;
 }
 
 nb_far nb_kernel_ridge_far(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h)
@@ -274,26 +262,27 @@ nb_far nb_kernel_ridge_far(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_
                     .order = h->order};
 }
 
-/* Finds F and F w from b. */
-static void find_features(head_system *x)
+/* Finds F and F w from b, or the features of the probes. */
+static void find_features(head_system *x, bool probes)
 {
-    int k = x->p->k, m = x->p->m;
-    memcpy(x->features, x->softmax, (size_t)m * (size_t)k * sizeof *x->features);
-    if (x->p->with_near) memcpy(x->share, x->beside, (size_t)k * sizeof *x->share);
-    nb_reweigh(m, k, x->bias, x->features, x->p->with_near ? x->share : NULL);
-    nb_gemv(NB_PLAIN, m, k, 1.0 / k, x->features, m, x->head->weight, 0, x->mean);
+    int k = x->p->k, m = x->p->m, first = probes ? k : 0, count = probes ? x->p->probes : k;
+    double *features = x->features + (size_t)m * (size_t)first, *share = x->share + first;
+    memcpy(features, x->softmax + (size_t)m * (size_t)first, (size_t)m * (size_t)count * sizeof *features);
+    if (x->near) memcpy(share, x->beside + first, (size_t)count * sizeof *share);
+    nb_reweigh(m, count, x->bias, features, x->near ? share : NULL);
+    if (!probes) nb_gemv(NB_PLAIN, m, k, 1.0 / k, features, m, x->head->weight, 0, x->mean);
 }
 
-/* Weighs landmarks and near keys for exact query i by one softmax: `logits` (m), those of its landmarks, become f
+/* Weighs landmarks and near keys for exact query i, of the strongest keys of `owner`, by one softmax: `logits` (m), those of its landmarks, become f
  * without b; x->beside[i] is the weight of the near keys, with f 1 in all, and column i of x->outputs their output. */
-static nb_status weigh_near(head_system *x, const nb_layer_head *points, int i, double *logits, const double *q,
-                            nb_near_room *r, nb_ctx *ctx)
+static nb_status weigh_near(head_system *x, const nb_layer_head *points, int i, int owner, double *logits,
+                            const double *q, nb_near_room *r, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
     nb_far far = nb_kernel_ridge_far(p, x->head);
     size_t dv = (size_t)p->shape->dv, m = (size_t)p->m;
     nb_mark mark = nb_ctx_mark(ctx);
-    int count = nb_near_list(&p->near, &far, nb_kernel_ridge_block(p, x->head, i), i, r);
+    int count = nb_near_list(&p->near, &far, nb_kernel_ridge_block(p, x->head, i), owner, r);
     double *keys, *values, *weights, largest = -INFINITY, *output = x->outputs + (size_t)i * dv, all, near;
     NB_TRY(ctx, gather(p->shape->d, points->k, count, r->keys, &keys, ctx));
     NB_TRY(ctx, gather(p->shape->dv, points->v, count, r->keys, &values, ctx));
@@ -308,10 +297,32 @@ static nb_status weigh_near(head_system *x, const nb_layer_head *points, int i, 
     all = near + nb_exp_sum(m, logits, largest);
     nb_scale(m, 1 / all, logits);
     x->beside[i] = near / all;
-    /* Their output, N_i Z(i)/near. */
-    if (near > 0) nb_gemv(NB_PLAIN, p->shape->dv, count, 1 / near, values, p->shape->dv, weights, 0, output);
+    /* Their output, N_i Z(i)/near; a weight whose inverse overflows adds nothing. */
+    if (near >= DBL_MIN) nb_gemv(NB_PLAIN, p->shape->dv, count, 1 / near, values, p->shape->dv, weights, 0, output);
     nb_near_forget(r, count);
     nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+/* Finds the softmax over the landmarks, with near keys over these too, for `count` exact queries from `first` on. */
+static nb_status find_softmax(const nb_layer_head *points, const nb_kernel_ridge_head *h, int first, int count,
+                              head_system *x, nb_near_room *near, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    size_t d = (size_t)p->shape->d, m = (size_t)p->m;
+    double *landmarks, *queries, *softmax = x->softmax + m * (size_t)first;
+    NB_NEED(landmarks, nb_alloc_raw(ctx, d * m));
+    NB_NEED(queries, nb_alloc_raw(ctx, d * (size_t)count));
+    /* L'C/sqrt d */
+    nb_scalar_to_double(d * m, h->landmarks, landmarks);
+    nb_scalar_to_double(d * (size_t)count, h->centres + d * (size_t)first, queries);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->shape->d, 1 / sqrt(p->shape->d), landmarks, p->shape->d, queries,
+            p->shape->d, 0, softmax, p->m);
+    for (int i = 0; x->near && i < count; i++)
+        NB_TRY(ctx, weigh_near(x, points, first + i, first < p->k ? i : h->probe_owner[i], softmax + (size_t)i * m,
+                               queries + (size_t)i * d, near, ctx));
+    for (size_t i = 0; !x->near && i < (size_t)count; i++)
+        nb_scale(m, 1 / nb_exp_sum(m, softmax + i * m, nb_largest(m, softmax + i * m)), softmax + i * m);
     return NB_OK;
 }
 
@@ -319,46 +330,43 @@ static nb_status make_features(const nb_layer_head *points, const nb_kernel_ridg
                                head_system *x, nb_near_room *near, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
-    size_t d = (size_t)p->shape->d, m = (size_t)p->m, k = (size_t)p->k;
-    double *landmarks, *centres;
-    NB_NEED(landmarks, nb_alloc_raw(ctx, d * m));
-    NB_NEED(centres, nb_alloc_raw(ctx, d * k));
-    /* L'C/sqrt d */
-    nb_scalar_to_double(d * m, h->landmarks, landmarks);
-    nb_scalar_to_double(d * k, h->centres, centres);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, p->k, p->shape->d, 1 / sqrt(p->shape->d), landmarks, p->shape->d, centres,
-            p->shape->d, 0, x->softmax, p->m);
-    /* Its softmax over the landmarks, with near keys over these too. */
-    for (int i = 0; p->with_near && i < p->k; i++)
-        NB_TRY(ctx, weigh_near(x, points, i, x->softmax + (size_t)i * m, centres + (size_t)i * d, near, ctx));
-    for (size_t i = 0; !p->with_near && i < k; i++)
-        nb_scale(m, 1 / nb_exp_sum(m, x->softmax + i * m, nb_largest(m, x->softmax + i * m)), x->softmax + i * m);
+    NB_TRY(ctx, find_softmax(points, h, 0, p->k, x, near, ctx));
     /* F and F w from b, then b_c += ln(r's share in c/(F w)_c). */
-    find_features(x);
-    for (int i = 0; i < nb_kernel_ridge_corrections(p); i++) {
+    find_features(x, false);
+    for (int i = 0; i < corrections(p, x->near); i++) {
         nb_correct_bias(p->m, mass, x->mean, x->bias);
-        find_features(x);
+        find_features(x, false);
     }
     return NB_OK;
 }
 
-/* Makes T = O - F'Y0, and F <- sqrt(D) F with F'DF. */
+/* rest (dv x count) <- O - N - F'Y0 of exact queries from `first` on, and their features times sqrt(D). */
+static void leave_prior(head_system *x, int first, int count, double *rest)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    int dv = p->shape->dv, m = p->m;
+    size_t at = (size_t)first * (size_t)dv;
+    double *features = x->features + (size_t)m * (size_t)first;
+    nb_scalar_to_double((size_t)dv * (size_t)count, x->head->outputs + at, rest);
+    for (int i = 0; x->near && i < count; i++)
+        nb_add_scaled((size_t)dv, -x->share[first + i], x->outputs + at + (size_t)i * (size_t)dv,
+                      rest + (size_t)i * (size_t)dv);
+    nb_gemm(NB_PLAIN, NB_PLAIN, dv, count, m, -1, x->values, dv, features, m, 1, rest, dv);
+    for (size_t i = 0; i < (size_t)count; i++)
+        for (size_t c = 0; c < (size_t)m; c++) features[i * (size_t)m + c] *= x->mean[c];
+}
+
+/* Makes T = O - N - F'Y0, and F <- sqrt(D) F with F'DF. */
 static nb_status make_kernel(head_system *x, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
     int dv = p->shape->dv, k = p->k, m = p->m;
     double *rest;
     NB_NEED(rest, nb_alloc_raw(ctx, (size_t)dv * (size_t)k));
-    /* T = O - N - F'Y0 */
-    nb_scalar_to_double((size_t)dv * (size_t)k, x->head->outputs, rest);
-    for (int i = 0; p->with_near && i < k; i++)
-        nb_add_scaled((size_t)dv, -x->share[i], x->outputs + (size_t)i * (size_t)dv, rest + (size_t)i * (size_t)dv);
-    nb_gemm(NB_PLAIN, NB_PLAIN, dv, k, m, -1, x->values, dv, x->features, m, 1, rest, dv);
-    nb_transpose(dv, k, rest, x->residuals);
-    /* F <- sqrt(D) F, D = diag(1/(F w)) */
+    /* D = diag(1/(F w)) */
     for (int c = 0; c < m; c++) x->mean[c] = p->o->normalised ? 1 / sqrt(fmax(x->mean[c], feature_floor / m)) : 1;
-    for (size_t i = 0; i < (size_t)k; i++)
-        for (size_t c = 0; c < (size_t)m; c++) x->features[i * (size_t)m + c] *= x->mean[c];
+    leave_prior(x, 0, k, rest);
+    nb_transpose(dv, k, rest, x->residuals);
     /* F'DF */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, k, m, 1, x->features, m, x->features, m, 0, x->gram, k);
     return NB_OK;
@@ -377,7 +385,7 @@ static nb_status choose_ridge(head_system *x, nb_ctx *ctx)
 /* Makes Y0 + D F M^-1 T. Without near keys, times e^b, and e^b, which divides what they sum to. */
 static nb_status make_values(nb_kernel_ridge_head *h, head_system *x, nb_ctx *ctx)
 {
-    int dv = x->p->shape->dv, k = x->p->k, m = x->p->m, each = x->p->with_near ? dv : dv + 1;
+    int dv = x->p->shape->dv, k = x->p->k, m = x->p->m, each = x->near ? dv : dv + 1;
     double *added, largest = nb_largest((size_t)m, x->bias);
     NB_NEED(added, nb_alloc_raw(ctx, (size_t)dv * (size_t)m));
     /* sqrt(D) F M^-1 T, transposed */
@@ -386,10 +394,10 @@ static nb_status make_values(nb_kernel_ridge_head *h, head_system *x, nb_ctx *ct
     for (int c = 0; c < m; c++) {
         nb_scalar *to = h->values + (size_t)c * (size_t)each;
         size_t from = (size_t)c * (size_t)dv;
-        double factor = x->p->with_near ? 1 : exp(x->bias[c] - largest);
+        double factor = x->near ? 1 : exp(x->bias[c] - largest);
         for (int l = 0; l < dv; l++)
             to[l] = (nb_scalar)(factor * (x->values[from + (size_t)l] + x->mean[c] * added[from + (size_t)l]));
-        if (x->p->with_near)
+        if (x->near)
             h->bias[c] = (nb_scalar)x->bias[c];
         else
             to[dv] = (nb_scalar)factor;
@@ -397,47 +405,54 @@ static nb_status make_values(nb_kernel_ridge_head *h, head_system *x, nb_ctx *ct
     return NB_OK;
 }
 
-double nb_kernel_ridge_loop_work(const nb_kernel_ridge_plan *p)
+double nb_kernel_ridge_fit_work(const nb_kernel_ridge_plan *p, bool near)
 {
-    double n = p->shape->n, dv = p->shape->dv, k = p->k, m = p->m, keys = p->keys;
-    return 2 * k + n + keys * (4 + dv) + m * (3 + 3 * dv) + (2 + nb_kernel_ridge_corrections(p)) * m * k +
-           p->ridges * 3 * k * dv + (p->with_near ? k * dv : 0);
+    double d = p->shape->d, dv = p->shape->dv, k = p->k, m = p->m;
+    return m * k * (d + 1 + corrections(p, near) + dv + k) + p->ridges * (k * k * dv + floor(0.5 * k * k * k + 0.5));
 }
 
-/* group (n) <- the nearest of the centres (d x count) of each point. */
-static nb_status assign(const nb_kernel_ridge_plan *p, const nb_scalar *points, int count, const nb_scalar *centres,
-                        int *group, nb_ctx *ctx)
+double nb_kernel_ridge_loop_work(const nb_kernel_ridge_plan *p, bool near)
+{
+    double n = p->shape->n, dv = p->shape->dv, k = p->k, m = p->m, keys = p->keys;
+    return 2 * k + n + keys * (4 + dv) + m * (3 + 3 * dv) + (2 + corrections(p, near)) * m * k +
+           p->ridges * 3 * k * dv + (near ? k * dv : 0);
+}
+
+/* group (n) <- the nearest of `count` centres of each point. */
+static nb_status assign(const nb_kernel_ridge_plan *p, const nb_scalar *points, int n, const nb_scalar *centres,
+                        int count, int *group, nb_ctx *ctx)
 {
     size_t size = (size_t)p->shape->d * (size_t)count;
     nb_mark mark = nb_ctx_mark(ctx);
     double *c;
     NB_NEED(c, nb_alloc_raw(ctx, size));
     nb_scalar_to_double(size, centres, c);
-    NB_TRY(ctx, nb_nearest_centres(p->shape->d, p->shape->n, points, count, c, group, ctx));
+    NB_TRY(ctx, nb_nearest_centres(p->shape->d, n, points, count, c, group, ctx));
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 
-/* Puts the queries in the order of their clusters. */
-static nb_status order_queries(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, nb_ctx *ctx)
+/* Finds the landmark of each key. */
+static nb_status group_keys(const nb_kernel_ridge_plan *p, const nb_scalar *k, nb_kernel_ridge_head *h, nb_ctx *ctx)
+{
+    NB_TRY(ctx, assign(p, k, p->shape->n, h->landmarks, p->m, h->group, ctx));
+    memset(h->counts, 0, (size_t)p->m * sizeof *h->counts);
+    for (int j = 0; j < p->shape->n; j++) h->counts[h->group[j]]++;
+    return NB_OK;
+}
+
+/* Finds the nearest centre of each query, and puts the queries in the order of these. */
+static nb_status group_queries(const nb_kernel_ridge_plan *p, const nb_scalar *q, nb_kernel_ridge_head *h, nb_ctx *ctx)
 {
     int n = p->shape->n, *next;
+    double start_s = nb_clock_s();
+    NB_TRY(ctx, assign(p, q, n, h->centres, p->k, h->owner, ctx));
     NB_NEED(next, nb_alloc(ctx, (size_t)p->k + 1, sizeof *next));
     for (int i = 0; i < n; i++) next[h->owner[i] + 1]++;
     for (int g = 0; g < p->k; g++) next[g + 1] += next[g];
     for (int i = 0; i < n; i++) h->order[next[h->owner[i]]++] = i;
+    h->select_s += nb_clock_s() - start_s;
     return NB_OK;
-}
-
-static nb_status find_groups(const nb_kernel_ridge_plan *p, const nb_layer_head *points, nb_kernel_ridge_head *h,
-                             nb_ctx *ctx)
-{
-    NB_TRY(ctx, assign(p, points->k, p->m, h->landmarks, h->group, ctx));
-    memset(h->counts, 0, (size_t)p->m * sizeof *h->counts);
-    for (int j = 0; j < p->shape->n; j++) h->counts[h->group[j]]++;
-    if (p->top == 0) return NB_OK;
-    NB_TRY(ctx, assign(p, points->q, p->k, h->centres, h->owner, ctx));
-    return order_queries(p, h, ctx);
 }
 
 static nb_status fit(const nb_layer_head *points, nb_kernel_ridge_head *h, head_system *x, nb_near_room *near,
@@ -447,53 +462,88 @@ static nb_status fit(const nb_layer_head *points, nb_kernel_ridge_head *h, head_
     NB_TRY(ctx, find_prior(points->v, x, &mass, ctx));
     NB_TRY(ctx, make_features(points, h, mass, x, near, ctx));
     NB_TRY(ctx, make_kernel(x, ctx));
+    nb_count_multiplications(nb_kernel_ridge_loop_work(x->p, x->near));
     return choose_ridge(x, ctx);
 }
 
-/* Sets h->kind to the kind of near keys with the least error where each exact output is left out. The landmarks at hand
- * serve all kinds. Near ties go to the first of the order; the last has its keys from the rows that are left out. */
-static nb_status choose_kind(const nb_kernel_ridge_plan *plan, const nb_layer_head *points, nb_kernel_ridge_plan *own,
-                             nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
+/* Computes the exact outputs at the probes. */
+static nb_status attend_probes(const nb_kernel_ridge_plan *p, const nb_layer_head *points, nb_kernel_ridge_head *h,
+                               nb_softmax *softmax, nb_ctx *ctx)
 {
-    static const int order[NB_NEAR_KINDS] = {NB_NEAR_NONE, NB_NEAR_WINDOW, NB_NEAR_BOTH, NB_NEAR_TOP};
-    double error[NB_NEAR_KINDS], least = INFINITY;
-    for (int kind = 0; kind < plan->kinds; kind++) {
-        *own = nb_kernel_ridge_plan_with(plan, kind);
-        find_received(x, kind);
-        NB_TRY(ctx, fit(points, h, x, near, ctx));
-        error[kind] = sqrt(x->error);
-        least = fmin(least, error[kind]);
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, k = (size_t)p->k;
+    nb_scalar *q = h->centres + d * k, *out = h->outputs + dv * k;
+    nb_scalar_gather(p->shape->d, points->q, p->probes, h->tokens + k, q);
+    for (int i = 0; i < p->probes; i += NB_BLOCK_QUERIES) {
+        nb_softmax_begin(softmax, nb_lesser(p->probes - i, NB_BLOCK_QUERIES), q + (size_t)i * d, out + (size_t)i * dv);
+        nb_softmax_add(softmax, p->shape->n, points->k, points->v, NULL);
+        nb_softmax_end(softmax, NULL);
     }
-    for (int i = NB_NEAR_KINDS - 1; i >= 0; i--)
-        if (order[i] < plan->kinds && error[order[i]] <= (1 + kind_tie) * least) h->kind = order[i];
-    *own = nb_kernel_ridge_plan_with(plan, h->kind);
-    find_received(x, h->kind);
+    return assign(p, q, p->probes, h->centres, p->k, h->probe_owner, ctx);
+}
+
+/* *square <- the squared error at the probes, by the fit at hand. */
+static nb_status find_probe_error(const nb_layer_head *points, const nb_kernel_ridge_head *h, head_system *x,
+                                  nb_near_room *near, double *square, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    int dv = p->shape->dv, k = p->k, m = p->m, probes = p->probes;
+    double *rest, *cross;
+    NB_NEED(rest, nb_alloc_raw(ctx, (size_t)dv * (size_t)probes));
+    NB_NEED(cross, nb_alloc_raw(ctx, (size_t)k * (size_t)probes));
+    NB_TRY(ctx, find_softmax(points, h, k, probes, x, near, ctx));
+    find_features(x, true);
+    /* O - N - f'(Y0 + D F M^-1 T) */
+    leave_prior(x, k, probes, rest);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, probes, m, 1, x->features, m, x->features + (size_t)m * (size_t)k, m, 0, cross,
+            k);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, dv, probes, k, -1, x->dual, k, cross, k, 1, rest, dv);
+    *square = nb_dot((size_t)dv * (size_t)probes, rest, rest);
     return NB_OK;
 }
 
-nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *plan, const nb_stream *stream, const nb_layer_head *points,
+/* Sets h->near where the fit with near keys, x[1], leaves a lesser error than that without, x[0], or one that is hardly
+ * greater. What leave-one-out does not tell clearly the probes decide with it: by the geometric mean of both errors. */
+static nb_status choose_near(const nb_layer_head *points, nb_kernel_ridge_head *h, head_system *x, nb_near_room *near,
+                             nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    double error[2] = {x[0].error, x[1].error}, square;
+    if (fmax(error[0], error[1]) < clearly * clearly * fmin(error[0], error[1])) {
+        NB_TRY(ctx, attend_probes(p, points, h, &near->softmax, ctx));
+        for (int i = 0; i < 2; i++) {
+            NB_TRY(ctx, find_probe_error(points, h, &x[i], near, &square, ctx));
+            error[i] = sqrt(error[i]) * sqrt(square);
+        }
+    }
+    h->near = error[1] <= near_tie * near_tie * error[0];
+    return NB_OK;
+}
+
+nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
                               nb_kernel_ridge_head *h, nb_near_room *near, nb_ctx *ctx)
 {
     double start_s = nb_clock_s();
-    head_system x;
+    head_system x[2]; /* without and with near keys */
     h->select_s = 0;
-    h->diverged = !nb_scalars_finite((size_t)plan->k * (size_t)plan->shape->dv, h->outputs);
-    if (h->diverged) { /* the outputs become NaN whatever these are */
-        memset(h->landmarks, 0,
-               (size_t)(plan->shape->d + plan->shape->dv + 1) * (size_t)plan->m * sizeof *h->landmarks);
-        return NB_OK;
+    h->diverged = !nb_scalars_finite((size_t)p->k * (size_t)p->shape->dv, h->outputs);
+    if (h->diverged) return NB_OK;
+    NB_TRY(ctx, system_new(p, h, false, &x[0], ctx));
+    find_received(&x[0]);
+    NB_TRY(ctx, place_landmarks(stream, points->k, h, &x[0], ctx));
+    if (p->with_near) {
+        NB_TRY(ctx, group_keys(p, points->k, h, ctx));
+        NB_TRY(ctx, system_new(p, h, true, &x[1], ctx));
+        x[1].kept = x[0].kept;
+        x[1].inverse = x[0].inverse;
+        x[1].weight = x[0].weight;
+        x[1].clusters = x[0].clusters;
+        find_received(&x[1]);
     }
-    nb_kernel_ridge_plan own = *plan;
-    bool chosen = own.kinds > 1;
-    h->kind = chosen ? NB_NEAR_WINDOW : own.o->near;
-    NB_TRY(ctx, system_new(&own, h, &x, ctx));
-    find_received(&x, h->kind);
-    NB_TRY(ctx, place_landmarks(stream, points->k, h, &x, ctx));
-    if (own.with_near) NB_TRY(ctx, find_groups(&own, points, h, ctx));
     h->select_s = nb_clock_s() - start_s;
-    if (chosen) NB_TRY(ctx, choose_kind(plan, points, &own, h, &x, near, ctx));
-    NB_TRY(ctx, fit(points, h, &x, near, ctx));
-    NB_TRY(ctx, make_values(h, &x, ctx));
-    nb_count_multiplications(nb_kernel_ridge_loop_work(plan));
-    return NB_OK;
+    h->near = p->with_near;
+    for (int i = p->probes > 0 ? 0 : p->with_near; i <= p->with_near; i++)
+        NB_TRY(ctx, fit(points, h, &x[i], near, ctx));
+    if (p->probes > 0) NB_TRY(ctx, choose_near(points, h, x, near, ctx));
+    NB_TRY(ctx, make_values(h, &x[h->near], ctx));
+    return h->near && p->top > 0 ? group_queries(p, points->q, h, ctx) : NB_OK;
 }
