@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, clearly = 1.5, near_tie = 1.1;
+static const double least_received = 1e-9, feature_floor = 1e-4, clearly = 1.5, near_tie = 1.1;
 
 /* Every head's draws are the same, so that they do not depend on its place. */
 static nb_status seed(const nb_stream *of, const char *role, int m, gsl_rng **rng, nb_ctx *ctx)
@@ -77,7 +77,7 @@ typedef struct {
     const nb_kernel_ridge_plan *p;
     const nb_kernel_ridge_head *head;
     bool near;                  /* with near keys */
-    double *received, far;      /* n: r; of keys that are not near: divided by its sum */
+    double *received;           /* n: r; with near keys, of those that are not near */
     int *kept;                  /* keys: that are sampled */
     double *inverse, *weight;   /* keys: 1/pi, p */
     nb_clusters clusters;       /* of these keys */
@@ -143,14 +143,6 @@ static void sample(int n, int count, const double *pi, double u, int *kept)
     }
 }
 
-/* Divides what keys that are not near receive by their sum, *far. */
-static void normalise(size_t n, double *received, double *far)
-{
-    *far = 0;
-    for (size_t j = 0; j < n; j++) *far += received[j] += least_far;
-    nb_scale(n, 1 / *far, received);
-}
-
 /* Averages over the rows of R what keys receive; with near keys, what they receive where they are not near. */
 static void find_received(head_system *x)
 {
@@ -161,7 +153,6 @@ static void find_received(head_system *x)
         for (int g = 0; g < p->groups; g++)
             x->received[j] += (double)nb_kernel_ridge_received(p, x->head, x->near, g)[j] / p->k;
     }
-    if (x->near) normalise((size_t)n, x->received, &x->far);
 }
 
 /* Draws keys by what they receive, and finds their weights. */
@@ -231,7 +222,7 @@ static nb_status find_prior(const nb_scalar *v, head_system *x, double **mass, n
     /* With near keys all keys have a cluster, and r is summed over them all. */
     for (size_t j = 0; x->near && j < m; j++) (*mass)[j] = 0;
     for (int j = 0; x->near && j < p->shape->n; j++) (*mass)[x->head->group[j]] += x->received[j];
-    if (x->near) total = 1 / x->far;
+    if (x->near) total = 1;
     /* b_c = ln(sum of 1/pi), r's share in c, and Y0_c = (sum of p v)/(sum of p). */
     for (size_t c = 0; c < m; c++) {
         x->bias[c] = p->o->counts && !x->near ? log(x->bias[c]) : 0;

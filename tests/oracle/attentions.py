@@ -704,7 +704,7 @@ def kernel_ridge(q, k, v, o, spec):
 
     def beside():
         member = np.eye(m)[nearest(k, l)]
-        far = (w.astype(dtype) @ np.where(at_centres, 0, r)).astype(float) / rows + 1e-12
+        far = (w.astype(dtype) @ np.where(at_centres, 0, r)).astype(float) / rows
 
         def weigh(x, near, b, dtype):
             with np.errstate(divide="ignore"):
