@@ -1179,6 +1179,44 @@ static void test_near_keys_of_degenerate_heads(void **state)
     }
 }
 
+/* near=auto gives a head the bits of the kind that it chooses, whichever head it is and whatever the others choose. */
+static void test_near_auto_is_the_kind_that_it_chooses(void **state)
+{
+    static const char *const kinds[][3] = {{"kernel_ridge(landmarks=12, near=auto)", "kernel_ridge(landmarks=12)",
+                                            "kernel_ridge(landmarks=12, near=both)"},
+                                           {"kernel_ridge(landmarks=12, near=auto, top=0)",
+                                            "kernel_ridge(landmarks=12)", "kernel_ridge(landmarks=12, near=window)"}};
+    const nb_layer_shape s = {.batch = 1, .heads = 24, .key_heads = 24, .n = 601, .d = 9, .dv = 4};
+    const size_t each = (size_t)(s.n * s.dv);
+    ctx = *state;
+    /* Of every other head a query is like the one before, and so are the keys: near keys have most attention. Of the
+     * others queries are short: all keys have about the same, which landmarks alone tell. */
+    nb_layer layer = make_layer(&s, 1, 41);
+    nb_scalar *q = (nb_scalar *)(uintptr_t)layer.q, *k = (nb_scalar *)(uintptr_t)layer.k;
+    for (int i = 0; i < s.heads * s.n * s.d; i++) {
+        if (i / (s.d * s.n) % 2 == 0) q[i] *= (nb_scalar)0.3;
+        if (i / (s.d * s.n) % 2 == 0 || i / s.d % s.n == 0) continue;
+        q[i] = (nb_scalar)(0.9 * (double)q[i - s.d] + 0.5 * (double)q[i]);
+        k[i] = q[i];
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        nb_choice attentions[3];
+        nb_scalar *out[3];
+        int chosen[3] = {0};
+        for (int j = 0; j < 3; j++) {
+            attentions[j] = choose(&nb_attentions, kinds[i][j], ctx);
+            out[j] = attend(&attentions[j], &layer, 1 + j % 2).out;
+        }
+        for (int h = 0; h < s.heads; h++) {
+            size_t at = (size_t)h * each, bytes = each * sizeof(nb_scalar);
+            int kind = memcmp(out[0] + at, out[1] + at, bytes) == 0 ? 1 : 2;
+            assert_memory_equal(out[0] + at, out[kind] + at, bytes);
+            chosen[kind]++;
+        }
+        assert_true(chosen[1] >= 5 && chosen[2] >= 5);
+    }
+}
+
 static void test_near_keys_that_contradict(void **state)
 {
     static const char *const wrong[][2] = {{"kernel_ridge(window=9)", "near=none, window=9"},
@@ -1532,6 +1570,7 @@ int main(void)
         test_with_ctx(test_hyperattention),
         test_with_ctx(test_kernel_ridge_of_degenerate_heads),
         test_with_ctx(test_near_keys_of_degenerate_heads),
+        test_with_ctx(test_near_auto_is_the_kind_that_it_chooses),
         test_with_ctx(test_near_keys_that_contradict),
         test_with_ctx(test_kernel_ridge_of_infinite_logits),
         test_with_ctx(test_one_token),
