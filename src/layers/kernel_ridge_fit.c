@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double least_received = 1e-9, feature_floor = 1e-4, clearly = 1.5, near_tie = 1.1;
+static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, clearly = 1.5, near_tie = 1.1;
 
 /* Every head's draws are the same, so that they do not depend on its place. */
 static nb_status seed(const nb_stream *of, const char *role, int m, gsl_rng **rng, nb_ctx *ctx)
@@ -77,7 +77,8 @@ typedef struct {
     const nb_kernel_ridge_plan *p;
     const nb_kernel_ridge_head *head;
     bool near;                  /* with near keys */
-    double *received;           /* n: r; with near keys, of those that are not near */
+    double *received, far;      /* n: r; with near keys, of those that are not near, divided by its sum */
+    nb_scalar *landmarks;       /* d x m */
     int *kept;                  /* keys: that are sampled */
     double *inverse, *weight;   /* keys: 1/pi, p */
     nb_clusters clusters;       /* of these keys */
@@ -143,6 +144,14 @@ static void sample(int n, int count, const double *pi, double u, int *kept)
     }
 }
 
+/* Divides what keys that are not near receive by their sum, *far. */
+static void normalise(size_t n, double *received, double *far)
+{
+    *far = 0;
+    for (size_t j = 0; j < n; j++) *far += received[j] += least_far;
+    nb_scale(n, 1 / *far, received);
+}
+
 /* Averages over the rows of R what keys receive; with near keys, what they receive where they are not near. */
 static void find_received(head_system *x)
 {
@@ -153,6 +162,7 @@ static void find_received(head_system *x)
         for (int g = 0; g < p->groups; g++)
             x->received[j] += (double)nb_kernel_ridge_received(p, x->head, x->near, g)[j] / p->k;
     }
+    if (x->near) normalise((size_t)n, x->received, &x->far);
 }
 
 /* Draws keys by what they receive, and finds their weights. */
@@ -181,11 +191,11 @@ static nb_status sample_keys(head_system *x, gsl_rng *rng, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status place_landmarks(const nb_stream *stream, const nb_scalar *k, nb_kernel_ridge_head *h, head_system *x,
-                                 nb_ctx *ctx)
+static nb_status place_landmarks(const nb_stream *stream, const nb_scalar *k, head_system *x, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
     nb_kmeans_how how = {.init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2};
+    size_t size = (size_t)p->shape->d * (size_t)p->m;
     double *keys;
     gsl_rng *rng;
     NB_TRY(ctx, seed(stream, "keys", p->m, &rng, ctx));
@@ -193,7 +203,8 @@ static nb_status place_landmarks(const nb_stream *stream, const nb_scalar *k, nb
     NB_TRY(ctx, gather(p->shape->d, k, p->keys, x->kept, &keys, ctx));
     how.weights = x->weight;
     NB_TRY(ctx, nb_kmeans(p->shape->d, p->keys, keys, p->m, &how, rng, &x->clusters, ctx));
-    nb_scalar_of((size_t)p->shape->d * (size_t)p->m, x->clusters.centres, h->landmarks);
+    NB_NEED(x->landmarks, nb_alloc_scalars(ctx, size));
+    nb_scalar_of(size, x->clusters.centres, x->landmarks);
     return NB_OK;
 }
 
@@ -222,7 +233,7 @@ static nb_status find_prior(const nb_scalar *v, head_system *x, double **mass, n
     /* With near keys all keys have a cluster, and r is summed over them all. */
     for (size_t j = 0; x->near && j < m; j++) (*mass)[j] = 0;
     for (int j = 0; x->near && j < p->shape->n; j++) (*mass)[x->head->group[j]] += x->received[j];
-    if (x->near) total = 1;
+    if (x->near) total = 1 / x->far;
     /* b_c = ln(sum of 1/pi), r's share in c, and Y0_c = (sum of p v)/(sum of p). */
     for (size_t c = 0; c < m; c++) {
         x->bias[c] = p->o->counts && !x->near ? log(x->bias[c]) : 0;
@@ -305,7 +316,7 @@ static nb_status find_softmax(const nb_layer_head *points, const nb_kernel_ridge
     NB_NEED(landmarks, nb_alloc_raw(ctx, d * m));
     NB_NEED(queries, nb_alloc_raw(ctx, d * (size_t)count));
     /* L'C/sqrt d */
-    nb_scalar_to_double(d * m, h->landmarks, landmarks);
+    nb_scalar_to_double(d * m, x->landmarks, landmarks);
     nb_scalar_to_double(d * (size_t)count, h->centres + d * (size_t)first, queries);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->shape->d, 1 / sqrt(p->shape->d), landmarks, p->shape->d, queries,
             p->shape->d, 0, softmax, p->m);
@@ -424,9 +435,10 @@ static nb_status assign(const nb_kernel_ridge_plan *p, const nb_scalar *points, 
 }
 
 /* Finds the landmark of each key. */
-static nb_status group_keys(const nb_kernel_ridge_plan *p, const nb_scalar *k, nb_kernel_ridge_head *h, nb_ctx *ctx)
+static nb_status group_keys(const head_system *x, const nb_scalar *k, nb_kernel_ridge_head *h, nb_ctx *ctx)
 {
-    NB_TRY(ctx, assign(p, k, p->shape->n, h->landmarks, p->m, h->group, ctx));
+    const nb_kernel_ridge_plan *p = x->p;
+    NB_TRY(ctx, assign(p, k, p->shape->n, x->landmarks, p->m, h->group, ctx));
     memset(h->counts, 0, (size_t)p->m * sizeof *h->counts);
     for (int j = 0; j < p->shape->n; j++) h->counts[h->group[j]]++;
     return NB_OK;
@@ -446,14 +458,20 @@ static nb_status group_queries(const nb_kernel_ridge_plan *p, const nb_scalar *q
     return NB_OK;
 }
 
-static nb_status fit(const nb_layer_head *points, nb_kernel_ridge_head *h, head_system *x, nb_near_room *near,
-                     nb_ctx *ctx)
+/* Places the landmarks of a head with or without near keys, and fits their values. */
+static nb_status fit(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
+                     bool with_near, nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
 {
-    double *mass;
+    double start_s = nb_clock_s(), *mass;
+    NB_TRY(ctx, system_new(p, h, with_near, x, ctx));
+    find_received(x);
+    NB_TRY(ctx, place_landmarks(stream, points->k, x, ctx));
+    if (with_near) NB_TRY(ctx, group_keys(x, points->k, h, ctx));
+    h->select_s += nb_clock_s() - start_s;
     NB_TRY(ctx, find_prior(points->v, x, &mass, ctx));
     NB_TRY(ctx, make_features(points, h, mass, x, near, ctx));
     NB_TRY(ctx, make_kernel(x, ctx));
-    nb_count_multiplications(nb_kernel_ridge_loop_work(x->p, x->near));
+    nb_count_multiplications(nb_kernel_ridge_loop_work(p, with_near));
     return choose_ridge(x, ctx);
 }
 
@@ -513,28 +531,15 @@ static nb_status choose_near(const nb_layer_head *points, nb_kernel_ridge_head *
 nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
                               nb_kernel_ridge_head *h, nb_near_room *near, nb_ctx *ctx)
 {
-    double start_s = nb_clock_s();
     head_system x[2]; /* without and with near keys */
     h->select_s = 0;
     h->diverged = !nb_scalars_finite((size_t)p->k * (size_t)p->shape->dv, h->outputs);
     if (h->diverged) return NB_OK;
-    NB_TRY(ctx, system_new(p, h, false, &x[0], ctx));
-    find_received(&x[0]);
-    NB_TRY(ctx, place_landmarks(stream, points->k, h, &x[0], ctx));
-    if (p->with_near) {
-        NB_TRY(ctx, group_keys(p, points->k, h, ctx));
-        NB_TRY(ctx, system_new(p, h, true, &x[1], ctx));
-        x[1].kept = x[0].kept;
-        x[1].inverse = x[0].inverse;
-        x[1].weight = x[0].weight;
-        x[1].clusters = x[0].clusters;
-        find_received(&x[1]);
-    }
-    h->select_s = nb_clock_s() - start_s;
     h->near = p->with_near;
     for (int i = p->probes > 0 ? 0 : p->with_near; i <= p->with_near; i++)
-        NB_TRY(ctx, fit(points, h, &x[i], near, ctx));
+        NB_TRY(ctx, fit(p, stream, points, i, h, &x[i], near, ctx));
     if (p->probes > 0) NB_TRY(ctx, choose_near(points, h, x, near, ctx));
+    memcpy(h->landmarks, x[h->near].landmarks, (size_t)(p->shape->d * p->m) * sizeof *h->landmarks);
     NB_TRY(ctx, make_values(h, &x[h->near], ctx));
     return h->near && p->top > 0 ? group_queries(p, points->q, h, ctx) : NB_OK;
 }

@@ -672,17 +672,25 @@ def kernel_ridge(q, k, v, o, spec):
     w, c = np.bincount(group) * rows / queries, c.astype(dtype)
     r = softmax(logits(c, k))
     outputs, received = r @ v, (w.astype(dtype) @ r).astype(float) / rows
-    stream = Stream(0, "keys", spec, m)
-    start = stream.uniform()
-    share = received / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n)
-    pi = inclusion(share, keys) if keys < n else np.ones(n)
-    kept = np.searchsorted(np.cumsum(pi), start + np.arange(keys), side="right") if keys < n else np.arange(n)
-    p = (np.maximum(n * received[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
-    group, l = kmeans(k[kept].astype(float), m, 2, o["batches"], p, stream)
-    l = l.astype(dtype)
-    prior = np.stack([p[group == j] @ v[kept][group == j] / p[group == j].sum() for j in range(m)]) * o["prior"]
+    top = min(o.get("top", 32), n) * (o.get("near") in ("top", "both", "auto"))
+    window = around(n, o.get("window", 32), o.get("grid")) * (o.get("near") in ("window", "both", "auto"))
+    strongest = np.zeros((rows, n), bool)
+    np.put_along_axis(strongest, np.argsort(-r, axis=1, kind="stable")[:, :top], True, axis=1)
+    at_centres, near = strongest | window[tokens], strongest[nearest(q, c)] | window
 
-    def fit(weigh, b, mass, corrections):
+    def place(received):
+        """Sampled keys with 1/pi and their groups; landmarks and the prior of their values."""
+        stream = Stream(0, "keys", spec, m)
+        start = stream.uniform()
+        share = received / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n)
+        pi = inclusion(share, keys) if keys < n else np.ones(n)
+        kept = np.searchsorted(np.cumsum(pi), start + np.arange(keys), side="right") if keys < n else np.arange(n)
+        p = (np.maximum(n * received[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
+        group, l = kmeans(k[kept].astype(float), m, 2, o["batches"], p, stream)
+        prior = np.stack([p[group == j] @ v[kept][group == j] / p[group == j].sum() for j in range(m)]) * o["prior"]
+        return kept, 1 / pi[kept], group, l.astype(dtype), prior
+
+    def fit(weigh, b, mass, prior, corrections):
         """weigh: what queries x with the near keys `near` give to landmarks and to near keys. Returns all outputs as a
         function of x and near, and what exact outputs that are left out are off, squared."""
         for _ in range(corrections * o["mass"]):
@@ -698,13 +706,15 @@ def kernel_ridge(q, k, v, o, spec):
         return answer, error
 
     def without():
-        mass = np.bincount(group, received[kept] / pi[kept])
+        kept, inverse, group, l, prior = place(received)
+        mass = np.bincount(group, received[kept] * inverse)
         return fit(lambda x, _, b, dtype: (softmax(logits(x, l, dtype) + b.astype(dtype)), np.zeros((len(x), n), dtype)),
-                   np.log(np.bincount(group, 1 / pi[kept])) if o["counts"] else np.zeros(m), mass / mass.sum(), 1)
+                   np.log(np.bincount(group, inverse)) if o["counts"] else np.zeros(m), mass / mass.sum(), prior, 1)
 
     def beside():
+        far = (w.astype(dtype) @ np.where(at_centres, 0, r)).astype(float) / rows + 1e-12
+        *_, l, prior = place(far / far.sum())
         member = np.eye(m)[nearest(k, l)]
-        far = (w.astype(dtype) @ np.where(at_centres, 0, r)).astype(float) / rows
 
         def weigh(x, near, b, dtype):
             with np.errstate(divide="ignore"):
@@ -712,13 +722,8 @@ def kernel_ridge(q, k, v, o, spec):
             z = softmax(np.hstack((logits(x, l, dtype) + (counts + b).astype(dtype),
                                    np.where(near, logits(x, k, dtype), -np.inf).astype(dtype))))
             return z[:, :m], z[:, m:]
-        return fit(weigh, np.zeros(m), far @ member, 2)
+        return fit(weigh, np.zeros(m), far @ member, prior, 2)
 
-    top = min(o.get("top", 32), n) * (o.get("near") in ("top", "both", "auto"))
-    window = around(n, o.get("window", 32), o.get("grid")) * (o.get("near") in ("window", "both", "auto"))
-    strongest = np.zeros((rows, n), bool)
-    np.put_along_axis(strongest, np.argsort(-r, axis=1, kind="stable")[:, :top], True, axis=1)
-    at_centres, near = strongest | window[tokens], strongest[nearest(q, c)] | window
     if "near" not in o:
         return without()[0](q, near, dtype)
     if o["near"] != "auto":
