@@ -694,7 +694,8 @@ def kernel_ridge(q, k, v, o, spec):
         """weigh: what queries x with the near keys `near` give to landmarks and to near keys. Returns all outputs as a
         function of x and near, and what exact outputs that are left out are off, squared."""
         for _ in range(corrections * o["mass"]):
-            b = b + np.clip(np.log((mass + 1e-6 / m) / (w @ weigh(c, at_centres, b, float)[0] / rows + 1e-6 / m)), -2, 2)
+            mean = w @ weigh(c, at_centres, b, float)[0] / rows
+            b = b + np.clip(np.log((mass + 1e-6 / m) / (mean + 1e-6 / m)), -2, 2)
         f, own = weigh(c, at_centres, b, float)
         d = 1 / np.maximum(w @ f / rows, 1e-4 / m) if o["normalised"] else np.ones(m)
         dual, error = ridge_dual((f * d) @ f.T, outputs - own @ v - f @ prior, w, o)
@@ -708,8 +709,11 @@ def kernel_ridge(q, k, v, o, spec):
     def without():
         kept, inverse, group, l, prior = place(received)
         mass = np.bincount(group, received[kept] * inverse)
-        return fit(lambda x, _, b, dtype: (softmax(logits(x, l, dtype) + b.astype(dtype)), np.zeros((len(x), n), dtype)),
-                   np.log(np.bincount(group, inverse)) if o["counts"] else np.zeros(m), mass / mass.sum(), prior, 1)
+
+        def weigh(x, near, b, dtype):
+            return softmax(logits(x, l, dtype) + b.astype(dtype)), np.zeros((len(x), n), dtype)
+        bias = np.log(np.bincount(group, inverse)) if o["counts"] else np.zeros(m)
+        return fit(weigh, bias, mass / mass.sum(), prior, 1)
 
     def beside():
         far = (w.astype(dtype) @ np.where(at_centres, 0, r)).astype(float) / rows + 1e-12
