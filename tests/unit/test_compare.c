@@ -494,6 +494,13 @@ static void test_refusals(void **state)
     assert_non_null(strstr(c.items[0].why, "compare error_unseen"));
     terms.contrast.confounded = (const char *const[]){NB_ROWS_SEEN, NULL};
     assert_int_equal(compare(*state, &b, &terms).items[0].verdict, NB_BETTER);
+    for (int i = 0; i < b.count; i++)
+        b.rows[i].trial = 2 * b.rows[i].trial + 1 + i % 2; /* alike, but never in the same trial */
+    c = compare(*state, &b, &terms);
+    assert_string_equal(c.items[0].why, "the baseline has no row on the same head in the same trial");
+    for (int i = 1; i < b.count; i += 2) b.rows[i].head += b.count;
+    c = compare(*state, &b, &terms);
+    assert_string_equal(c.items[0].why, "the baseline has no row on the same head in the same trial");
 }
 
 /* Pairs of rows of different programs are none. */
