@@ -56,10 +56,10 @@ measured() { # OPTIONS...
     local two='"svd(rcond=[0.1, 0.2])", best, "svd(rcond=0.3)", "svd(rcond=0.1, rank=3)", gcv'
     measured --only problem=gaussian --set trials=1 --set landmarks=4 --set strategies=uniform \
         --set "cores=[$two, \"svd(rcond=0.1, rank=2)\", \"svd(rcond=0.4)\"]"
-    run "$NYSBENCH" sql "$WORK/r" "SELECT brief, option, x, sweep, look FROM core ORDER BY place" -f csv
+    run "$NYSBENCH" sql "$WORK/r" "SELECT label, option, x, sweep, look FROM core ORDER BY place" -f csv
     expect_status 0
     diff - <(printf '%s\n' "$output") <<'END'
-brief,option,x,sweep,look
+label,option,x,sweep,look
 svd(rcond=0.1),rcond,0.10000000000000001,svd,0
 svd(rcond=0.2),rcond,0.20000000000000001,svd,0
 best,,,,1
@@ -70,7 +70,7 @@ gcv,,,,3
 svd(rcond=0.4),rcond,0.40000000000000002,svd,0
 END
     run "$NYSBENCH" sql "$WORK/r" "SELECT key, value, number, rest_label FROM option JOIN core USING (id)
-        WHERE kind = 'core' AND brief = 'svd(rcond=0.1, rank=3)' OR kind = 'core' AND brief = 'svd(rcond=0.2)'
+        WHERE kind = 'core' AND label = 'svd(rcond=0.1, rank=3)' OR kind = 'core' AND label = 'svd(rcond=0.2)'
         ORDER BY core.place DESC, option.place" -f csv
     [ "${lines[2]}" = 'rank,3,3,svd(rcond=0.1)' ]
     [ "${lines[4]}" = 'rank,all,,svd(rcond=0.2)' ] # a word is no number
