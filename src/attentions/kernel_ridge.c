@@ -260,8 +260,8 @@ static bool answers_plainly(const nb_kernel_ridge_plan *p)
 /* The blocks of a head's queries, at most. */
 static int answer_blocks(const nb_kernel_ridge_plan *p)
 {
-    return nb_greater(answers_plainly(p) ? nb_blocks(p->shape->n, NB_BLOCK_QUERIES) : 0,
-                      p->with_near ? nb_near_blocks(&p->near) : 0);
+    return nb_greater(answers_plainly(p) ? nb_blocks(p->shape->n, NB_BLOCK_QUERIES) : 1,
+                      p->with_near ? nb_near_blocks(&p->near) : 1);
 }
 
 static void answer_plainly(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, const nb_layer_head *points,
