@@ -25,8 +25,9 @@
  * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
  *
  * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto fits a head without and with near keys (both; a
- * window, if top=0) and has the fit with the lesser error at the exact queries, each left out; where these differ little,
- * k random queries decide with them. All kinds have the same draws. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
+ * window, if top=0) and has the fit with the lesser error at the exact queries, each left out; where these differ
+ * little, k random queries decide with them. All kinds have the same draws. Steps 2 to 4 are in
+ * layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"

@@ -276,8 +276,8 @@ static void find_features(head_system *x, bool probes)
 }
 
 /* Weighs landmarks and near keys for exact query i by one softmax; its strongest keys are those of exact query `owner`.
- * `logits` (m), those of its landmarks, become f without b; x->beside[i] is the weight of the near keys, with f 1 in all,
- * and column i of x->outputs their output. */
+ * `logits` (m), those of its landmarks, become f without b; x->beside[i] is the weight of the near keys, with f 1 in
+ * all, and column i of x->outputs their output. */
 static nb_status weigh_near(head_system *x, const nb_layer_head *points, int i, int owner, double *logits,
                             const double *q, nb_near_room *r, nb_ctx *ctx)
 {
