@@ -16,6 +16,7 @@ a chance of at most LEVEL:
 
 And means differ by no more than 5 %, so that a large spread hides no bias. Luck moves them by 2 %.
 """
+import dataclasses
 import doctest
 import importlib.util
 import math
@@ -48,7 +49,7 @@ SHORT = ("vit_astronaut_n257_L6", "minilm_us-constitution_n512_L3", "smollm2_opt
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
 NEAR = {"vit_astronaut_n257_L6": ({"near": "both", "grid": "auto"}, {"near": "auto", "grid": "auto", "window": 24},
                                  {"near": "auto", "top": 0}),
-        "minilm_us-constitution_n512_L3": ({"near": "top", "top": 20}, {"near": "auto"}),
+        "minilm_us-constitution_n512_L3": ({"near": "top", "top": 20}, {"near": "auto", "window": 4, "top": 4}),
         "smollm2_opticks_n1024_L15": ({"near": "window", "window": 50}, {"near": "both", "window": 9, "top": 7})}
 PAPER = "nystrom(strategy={}, landmarks={}, core=iterative(steps=6, start=paper))"
 
@@ -151,6 +152,15 @@ def grouped(groups, count, w, x):
     return np.array(means), total
 
 
+def inclusion_by_formula(received, sizes):
+    share = received / 2 + 1 / (2 * sizes.n)
+    low, high = 0.0, 1 / share.min()
+    for _ in range(200):  # c by bisection: the sum of min(1, c share) grows with it
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.minimum(1, middle * share).sum() < sizes.keys else (low, middle)
+    return np.minimum(1, high * share)
+
+
 def ridge_by_formula(q, k, v, sizes, choice, ridge=None):
     """Of one head: outputs, r (n), pi (n) and the place of the ridge, by leaving each row out if none is given."""
     n, scale = len(q), q.shape[1]**-0.5
@@ -159,13 +169,7 @@ def ridge_by_formula(q, k, v, sizes, choice, ridge=None):
     w = w / w.mean()
     rows = softmax(centres @ k.T * scale)
     received = w @ rows / sizes.rows
-    share = received / 2 + 1 / (2 * n)
-    low, high = 0.0, 1 / share.min()
-    for _ in range(200):  # c by bisection: the sum of min(1, c share) grows with it
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(1, middle * share).sum() < sizes.keys else (low, middle)
-    inclusion = np.minimum(1, high * share)
-
+    inclusion = inclusion_by_formula(received, sizes)
     r, pi = received[choice.keys], inclusion[choice.keys]
     p = np.maximum(n * r, 1e-9) / pi
     landmarks, _ = grouped(choice.key_groups, sizes.landmarks, p, k[choice.keys])
@@ -215,56 +219,44 @@ def around(block, n, reach, columns):
     return {j for j in range(before, n) if min(apart(i, j) for i in block) <= reach}
 
 
-def near_by_formula(q, k, v, sizes, near, plain, mine):
-    """Of one head, as "Near keys" of docs/method.md has them: outputs, and for each kind of near keys what keys receive
-    beside them (n), and of the kind that is chosen the ridges with the least error of leaving each row out: all, where
-    all keys are near."""
+def near_by_formula(q, k, v, sizes, near, placed, mine, probes):
+    """Of one head, as "Near keys" of docs/method.md has them: outputs, whether it has near keys and how that is found,
+    the ridges with the least error of leaving each row out (all, where all keys are near), and r (n) without near keys
+    and with them. placed: which keys are sampled, and their groups, without near keys and with them."""
     n, scale, m = len(q), q.shape[1]**-0.5, sizes.landmarks
     nearest = lambda x, y: ((x[:, None] - y)**2).sum(2).argmin(1)
-    centres, size = grouped(plain.query_groups, sizes.rows, np.ones(sizes.queries), q[plain.queries])
+    drawn = placed[1].queries
+    centres, size = grouped(placed[1].query_groups, sizes.rows, np.ones(sizes.queries), q[drawn])
     w = np.maximum(size, 0.25)
     w = w / w.mean()
     rows = softmax(centres @ k.T * scale)
     strongest = [set(np.argsort(-row)[:near.top]) for row in rows]
     blocks = blocks_of(n, near.columns)
     block_of = {token: block for block, tokens in enumerate(blocks) for token in tokens}
-    windows = [around(block, n, near.reach, near.columns) for block in blocks]
+    windows = [around(block, n, near.reach, near.columns) if near.kind != "top" else set() for block in blocks]
     # The block of the nearest drawn query: two may be equally near.
-    apart = ((centres[:, None] - q[plain.queries])**2).sum(2)
-    nearest_blocks = [{block_of[token] for token in plain.queries[row <= row.min() + 1e-9]} for row in apart]
+    apart = ((centres[:, None] - q[drawn])**2).sum(2)
+    nearest_blocks = [{block_of[token] for token in drawn[row <= row.min() + 1e-9]} for row in apart]
     assert all(block in those for block, those in zip(mine.blocks, nearest_blocks)), "not the nearest"
 
-    r = plain.received
-    p = np.maximum(n * r, 1e-9) / plain.inclusion
-    landmarks, weight = grouped(plain.key_groups, m, p, k[plain.keys])
-    prior, _ = grouped(plain.key_groups, m, p, v[plain.keys])
-    group = nearest(k, np.where(weight[:, None] > 0, landmarks, 1e9))
     owner = nearest(q, centres)
+    at_rows = [sorted(windows[block] | strongest[i]) for i, block in enumerate(mine.blocks)]
+    at_queries = [sorted(windows[block_of[i]] | strongest[owner[i]]) for i in range(n)]
 
-    def keys(kind, block, cluster):
-        return sorted((windows[block] if kind & 1 else set()) | (strongest[cluster] if kind & 2 else set()))
+    def place(plain, received):
+        """Landmarks, the prior of their values, and the weight, number and r of the keys of each."""
+        r, pi = received[plain.keys], inclusion_by_formula(received, sizes)[plain.keys]
+        p = np.maximum(n * r, 1e-9) / pi
+        landmarks, weight = grouped(plain.key_groups, m, p, k[plain.keys])
+        prior, _ = grouped(plain.key_groups, m, p, v[plain.keys])
+        return landmarks, prior, weight, *(np.bincount(plain.key_groups, x, m) for x in (1 / pi, r / pi))
 
-    def weigh(x, its, b):
-        """f (m), and the output of the near keys."""
-        left = np.bincount(group, minlength=m) - np.bincount(group[its], minlength=m)
-        far, own = landmarks @ x * scale + b, k[its] @ x * scale
-        most = np.r_[far[left > 0], own].max()
-        far, own = left * np.exp(np.minimum(far - most, 0)), np.exp(own - most)
-        z = far.sum() + own.sum()
-        return far / z, own @ v[its] / z
-
-    found = []
-    for kind in near.kinds():
-        lists = [keys(kind, block, i) for i, block in enumerate(mine.blocks)]
-        rest = rows.copy()
-        for row, its in zip(rest, lists):
-            row[its] = 0
-        received = w @ rest / sizes.rows + 1e-12
-        mass, b = np.bincount(group, received, m), np.zeros(m)
-        for _ in range(2):
-            mean = w @ np.array([weigh(x, its, b)[0] for x, its in zip(centres, lists)]) / sizes.rows
+    def fit(weigh, b, mass, prior, corrections):
+        """The outputs of queries with such near keys, the ridges, and the error."""
+        for _ in range(corrections):
+            mean = w @ np.array([weigh(x, its, b)[0] for x, its in zip(centres, at_rows)]) / sizes.rows
             b = b + np.clip(np.log((mass + 1e-6 / m) / (mean + 1e-6 / m)), -2, 2)
-        f, beside = (np.array(part) for part in zip(*(weigh(x, its, b) for x, its in zip(centres, lists))))
+        f, beside = (np.array(part) for part in zip(*(weigh(x, its, b) for x, its in zip(centres, at_rows))))
         d = 1 / np.maximum(w @ f / sizes.rows, 1e-4 / m)
         gram, left = f * d @ f.T, rows @ v - beside - f @ prior
         t = max((w * np.diag(gram)).mean(), 1e-8)
@@ -276,12 +268,50 @@ def near_by_formula(q, k, v, sizes, near, plain, mine):
         best = int(np.argmin(errors))
         values = prior + d[:, None] * (f.T @ duals[best])
         ridges = [i for i, error in enumerate(errors) if error <= (1 + 1e-9) * errors[best]]
-        found.append((kind, b, values, received, ridges, errors[best]))
-    least = min(one[-1] for one in found)**0.5
-    kind, b, values, _, ridges, _ = next(one for kind in (0, 1, 3, 2) for one in found
-                                        if one[0] == kind and one[-1]**0.5 <= 1.05 * least)
-    pairs = [weigh(q[i], keys(kind, block_of[i], owner[i]), b) for i in range(n)]
-    return np.array([beside + f @ values for f, beside in pairs]), [one[3] for one in found], kind, ridges
+
+        def answer(queries):
+            pairs = [weigh(q[i], at_queries[i], b) for i in queries]
+            return np.array([own + f @ values for f, own in pairs])
+        return answer, ridges, errors[best]
+
+    def without():
+        landmarks, prior, _, counts, mass = place(placed[0], received)
+
+        def weigh(x, its, b):
+            return softmax((landmarks @ x * scale + b)[None])[0], 0 * v[0]
+        return fit(weigh, np.log(np.maximum(counts, 1e-6)), mass / mass.sum(), prior, 1)
+
+    def with_near_keys():
+        landmarks, prior, weight, *_ = place(placed[1], far / far.sum())
+        group = nearest(k, np.where(weight[:, None] > 0, landmarks, 1e9))
+
+        def weigh(x, its, b):
+            """f (m), and the output of the near keys."""
+            left = np.bincount(group, minlength=m) - np.bincount(group[its], minlength=m)
+            others, own = landmarks @ x * scale + b, k[its] @ x * scale
+            most = np.r_[others[left > 0], own].max()
+            others, own = left * np.exp(np.minimum(others - most, 0)), np.exp(own - most)
+            z = others.sum() + own.sum()
+            return others / z, own @ v[its] / z
+        return fit(weigh, np.zeros(m), np.bincount(group, far, m), prior, 2)
+
+    rest = rows.copy()
+    for row, its in zip(rest, at_rows):
+        row[its] = 0
+    received, far = w @ rows / sizes.rows, w @ rest / sizes.rows + 1e-12
+    both = received, far / far.sum()
+    beside, its_ridges, its_error = with_near_keys()
+    if near.kind != "auto":
+        return beside(range(n)), True, "stated", its_ridges, both
+    alone, ridges, error = without()
+    how = "left out"
+    if max(error, its_error) < 2.25 * min(error, its_error):
+        how, exact = "probes", softmax(q[probes] @ k.T * scale) @ v
+        error, its_error = (math.sqrt(one) * np.linalg.norm(answer(probes) - exact)
+                            for one, answer in ((error, alone), (its_error, beside)))
+    if its_error <= 1.21 * error:
+        return beside(range(n)), True, how, its_ridges, both
+    return alone(range(n)), False, how, ridges, both
 
 
 class Formulas(unittest.TestCase):
@@ -315,7 +345,9 @@ class Formulas(unittest.TestCase):
 
     def test_near_keys(self):
         """Tokens in a row, and images with and without tokens before them whose sides are no multiples of a block's;
-        windows of nothing and wider than all; as many strongest keys as there are."""
+        windows of nothing and wider than all; as many strongest keys as there are. Heads look near, and far too, so
+        that near=auto chooses both, by what is left out and by probes."""
+        found = set()
         for n, options, sharp in (
                 (150, {"near": "window"}, 2.385), (150, {"near": "window", "window": 0}, 6),
                 (150, {"near": "top", "top": 9}, 2.385), (150, {"near": "both", "window": 11, "top": 20}, 2.385),
@@ -324,25 +356,68 @@ class Formulas(unittest.TestCase):
                 (149, {"near": "window", "grid": "auto", "window": 30}, 1.7),
                 (190, {"near": "top", "top": 3}, 6), (190, {"near": "both", "grid": 70, "window": 40}, 2.385),
                 (150, {"near": "auto", "top": 9}, 2.385), (150, {"near": "auto", "top": 0}, 2.385),
+                (150, {"near": "auto", "top": 3, "window": 8}, 0.5), (31, {"near": "auto", "top": 1}, 0.1),
+                (150, {"near": "auto", "top": 0, "window": 2}, 0.3),
                 (149, {"near": "auto", "grid": "auto", "window": 24}, 0.5)):
             sizes = _plain.Sizes(n, 9, 30, 12, n - 1 if n < 40 else 80)
             q, k, v = drawn((3, n, 8), (3, n, 8), (3, n, 5), seed=n)
-            q = sharp * (q + torch.linspace(0, 3, n, dtype=q.dtype)[:, None])  # heads look near, and far too
+            q = sharp * (q + torch.linspace(0, 3, n, dtype=q.dtype)[:, None])
             k = k + torch.linspace(0, 3, n, dtype=k.dtype)[:, None]
             near = _arguments.neighbourhood(n, **{"near": None, "window": None, "top": None, "grid": None, **options})
             out, choices = _near.kernel_ridge(q, k, v, sizes, near, 7)
+            _, alone = _plain.kernel_ridge(q, k, v, sizes, 7)
+            kind = near.kind if near.kind != "auto" else "both" if near.top > 0 else "window"
+            _, (beside, _) = _near.kernel_ridge(q, k, v, sizes, dataclasses.replace(near, kind=kind), 7)
+            probes = alone.queries[_draws.sample(30, 9, 7, "cpu")].numpy()
             for h in range(3):
                 with self.subTest(n=n, head=h, **options):
-                    plain, mine = (types.SimpleNamespace(**{name: (x if name == "queries" else x[h]).numpy()
-                                                            for name, x in choice._asdict().items()})
-                                   for choice in choices)
-                    expected, received, kind, ridges = near_by_formula(*(x[h].numpy() for x in (q, k, v)), sizes, near,
-                                                                       plain, mine)
-                    self.assertEqual(mine.kind, kind)
+                    plain, mine, *placed = (types.SimpleNamespace(
+                        **{name: (x if name == "queries" else x[h]).numpy() for name, x in choice._asdict().items()})
+                        for choice in (*choices, alone, beside))
+                    expected, has, how, ridges, received = near_by_formula(
+                        *(x[h].numpy() for x in (q, k, v)), sizes, near, placed, mine, probes)
+                    for name in alone._fields[:-1]:
+                        self.assertTrue((getattr(plain, name) == getattr(placed[has], name)).all(), name)
+                    self.assert_near(plain.received, received[has][plain.keys])
+                    self.assert_near(plain.inclusion, inclusion_by_formula(received[has], sizes)[plain.keys])
+                    found.add((how, has))
+                    self.assertEqual(mine.near, has)
                     self.assertIn(plain.ridge, ridges)
-                    placed = received[1 if near.kind == "auto" else 0]
-                    self.assert_near(plain.received, (placed / placed.sum())[plain.keys])
                     self.assert_near(out[h].numpy(), expected)
+        self.assertEqual(found, {("stated", True), *((how, has) for how in ("left out", "probes") for has in (0, 1))})
+
+    def test_choice(self):
+        """Of near keys, by squared errors: left out without them and with them, and at probes."""
+        for *errors, has in ((1, 2.26, 1, 0, False), (2.26, 1, 0, 1, True), (1, 1.2, 1, 1.2, True),
+                             (1, 1.22, 1, 1.22, False), (1, 2, 2, 1, True), (1, 2, 1, 0.8, False), (0, 0, 0, 0, True),
+                             (math.nan, 1, 1, 1, False), (1, math.nan, 1, 1, False)):
+            errors = torch.tensor(errors)[:, None]
+            self.assertEqual(_near.choose(errors[:2], errors[2:]).tolist(), [has], errors)
+
+    def test_a_head_has_what_its_kind_gives(self):
+        """near=auto: with near keys to the last bit, without them to rounding, since sums have more terms that are 0.
+        Tokens and groups are those of the kind, and exact queries those of all kinds."""
+        for name, m, options, kind in (("vit_astronaut_n257_L6", 24, {"top": 0}, "window"),
+                                       ("vit_astronaut_n257_L6", 24, {"window": 8, "top": 2}, "both"),
+                                       ("minilm_us-constitution_n512_L3", 32, {"window": 4, "top": 4}, "both")):
+            q, k, v = (x.double() for x in heads_of(name))
+            n = q.shape[1]
+            sizes = _plain.Sizes(n, 12, 154, m, n // 2)
+            given = {"window": None, "top": None, "grid": None, **options}
+            auto = _arguments.neighbourhood(n, "auto", **given)
+            beside = _arguments.neighbourhood(n, kind, **{**given, "top": given["top"] or None})
+            found, (choice, mine) = _near.kernel_ridge(q, k, v, sizes, auto, 3)
+            near, (of_near, _) = _near.kernel_ridge(q, k, v, sizes, beside, 3)
+            plain, of_plain = _plain.kernel_ridge(q, k, v, sizes, 3)
+            with self.subTest(name, **options):
+                self.assertEqual(len(mine.near.unique()), 2)
+                self.assertTrue(torch.equal(found[mine.near], near[mine.near]))
+                self.assert_near(found[~mine.near].numpy(), plain[~mine.near].numpy())
+                self.assertTrue(torch.equal(choice.queries, of_plain.queries))
+                self.assertTrue(torch.equal(of_near.query_groups, of_plain.query_groups))
+                for field, x, *kinds in list(zip(choice._fields, choice, of_near, of_plain))[1:-1]:
+                    for y, its in zip(kinds, (mine.near, ~mine.near)):
+                        self.assertTrue(torch.equal(x[its], y[its]), field)
 
     def test_all_keys_are_near(self):
         """Then outputs are those of exact attention, whatever landmarks are."""
@@ -490,10 +565,12 @@ class Gradients(unittest.TestCase):
         for options in ({"near": "window", "window": 2}, {"near": "top", "top": 2}, {"near": "both", "top": 3},
                         {"near": "auto", "top": 2, "grid": 6}):
             near = _arguments.neighbourhood(40, **{"window": None, "top": None, "grid": None, **options})
-            _, choice = _near.kernel_ridge(q, k, v, sizes, near, 4)
-            with self.subTest(**options), mock.patch.object(_near, "AT_A_TIME", 1):  # in steps
-                self.assertTrue(torch.autograd.gradcheck(
-                    lambda *x: _near.kernel_ridge(*x, sizes, near, 4, choice)[0], (q, k, v)))
+            for has in {True, near.kind != "auto"}:
+                with mock.patch.object(_near, "choose", lambda *_, has=has: torch.tensor([has])):
+                    _, choice = _near.kernel_ridge(q, k, v, sizes, near, 4)
+                with self.subTest(has=has, **options), mock.patch.object(_near, "AT_A_TIME", 1):  # in steps
+                    self.assertTrue(torch.autograd.gradcheck(
+                        lambda *x: _near.kernel_ridge(*x, sizes, near, 4, choice)[0], (q, k, v)))
 
     def test_nystrom(self):
         for strategy in ("segment_means", "uniform", "kmeans"):
@@ -545,7 +622,7 @@ class Gradients(unittest.TestCase):
 
     def test_operator_check(self):
         q, k, v = self.layer()
-        for near in (("none", 0, 0, 0, 0), ("window", 2, 0, 0, 0), ("top", 0, 3, 0, 0), ("auto", 1, 3, 6, 2),
+        for near in (("none", 0, 0, 0, 0), ("window", 2, 0, 0, 0), ("top", -16, 3, 0, 0), ("auto", 1, 3, 6, 2),
                      ("auto", 1, 0, 6, 2)):
             torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default, (q, k, v, 3, 12, 5, 15, *near, 4))
         for strategy in ("segment_means", "uniform", "kmeans"):

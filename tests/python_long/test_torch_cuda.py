@@ -36,7 +36,8 @@ ATTENTIONS = {
 
 
 def layer(device, dtype=torch.float32, grad=False):
-    """Two inputs of 257 tokens, four heads that share two of keys. Heads look near, so that kinds differ."""
+    """Two inputs of 257 tokens, four heads that share two of keys. Heads look near, and near=auto gives near
+    keys to all but one."""
     rng = torch.Generator().manual_seed(3)
     drawn = [torch.randn(2, heads, 257, size, generator=rng) for heads, size in ((4, 24), (2, 24), (2, 10))]
     slope = torch.linspace(0, 4, 257)[:, None]
@@ -118,8 +119,8 @@ class Same(unittest.TestCase):
                 torch.testing.assert_close(shared, apart, rtol=0, atol=1e-4 * float(apart.abs().max()))
 
     def test_given_choice(self):
-        """The operator's outputs are those of the plain operations on the CPU with its tokens, groups and kinds, and
-        its gradients are theirs."""
+        """The operator's outputs are those of the plain operations on the CPU with its tokens, groups and near keys,
+        and its gradients are theirs."""
         for near in ("none", "auto"):
             for dtype, allowed in ALLOWED.items():
                 with self.subTest(near=near, dtype=dtype):

@@ -72,25 +72,32 @@ class Kernels(unittest.TestCase):
             torch.testing.assert_close(getattr(mine, name)[same], getattr(plain, name)[same], rtol=1e-4, atol=0)
 
     def test_near_keys(self):
-        """Given the same tokens, groups and kinds, where heads have different ones; tokens in a row, and images with
-        and without tokens before them whose sides are no multiples of a block's."""
-        for n, options, kinds in (
+        """Given the same tokens, groups and near keys, which some heads have; tokens in a row, and images with and
+        without tokens before them whose sides are no multiples of a block's."""
+        for n, options, has in (
                 (101, {"near": "window", "window": 13}, None), (150, {"near": "top", "top": 5}, None),
                 (109, {"near": "both", "grid": 12, "window": 30, "top": 7}, None),
-                (149, {"near": "auto", "grid": "auto", "window": 24, "top": 9}, [0, 1, 2, 3])):
+                (149, {"near": "auto", "grid": "auto", "window": 24, "top": 9}, [True, False, False, True]),
+                (101, {"near": "auto", "window": 13, "top": 0}, [False, True, False, True])):
             near = _arguments.neighbourhood(n, **{"window": None, "top": None, "grid": None, **options})
             sizes = _plain.Sizes(n, 9, 60, 20, 80)
             for dtype, allowed in ALLOWED.items():
                 with self.subTest(n=n, dtype=dtype, **options):
                     q, k, v = layer((4, 4), n, 24, 10, dtype)
-                    given = (q, k, v, sizes, near, 5)
-                    _, choices = _near.kernel_ridge(*given, kernels=_kernels)
-                    _, plain = _near.kernel_ridge(*given)
+                    given, chosen, choose = (q, k, v, sizes, near, 5), [], _near.choose
+
+                    def as_stated(*errors, choose=choose, chosen=chosen, has=has):
+                        chosen.append(choose(*errors).tolist())
+                        return torch.tensor(has)
+                    with mock.patch.object(_near, "choose", as_stated):
+                        _, choices = _near.kernel_ridge(*given, kernels=_kernels)
+                        _, plain = _near.kernel_ridge(*given)
                     self.assert_alike(choices[0], plain[0])
-                    self.assertEqual(choices[1].kind.tolist(), plain[1].kind.tolist())
-                    if kinds:
-                        choices = choices[0], choices[1]._replace(kind=torch.tensor(kinds))
+                    self.assertEqual(choices[1].near.tolist(), has or [True] * 4)
+                    self.assertEqual(chosen[:1], chosen[1:])
                     expected, _ = _near.kernel_ridge(*given, choices)
+                    alone = ~choices[1].near
+                    expected[alone] = _plain.kernel_ridge(q, k, v, sizes, 5, choices[0])[0][alone]
                     with mock.patch.object(_near, "answer", _kernels.answer_near):
                         out, _ = _near.kernel_ridge(*given, choices)
                     self.assertEqual((out.dtype, out.shape), (dtype, expected.shape))

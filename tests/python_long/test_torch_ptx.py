@@ -85,7 +85,7 @@ class Kernels(unittest.TestCase):
             landmarks, numbers = torch.empty(HEADS, 104, D), torch.empty(HEADS, 104)
             choice = _near.Choice(*(torch.empty(shape, dtype=torch.int64) for shape in (
                 (HEADS, 44), (HEADS, 44, near.top), (HEADS, N), (HEADS, N))), numbers,
-                torch.empty(HEADS, dtype=torch.int64))
+                torch.empty(HEADS, dtype=torch.bool))
             self.assert_compiled(lambda: _kernels.answer_near(
                 points, points, points, landmarks, numbers, landmarks, numbers, near, choice), target, 1)
 

@@ -7,7 +7,7 @@ import math
 import torch
 
 from .._arguments import LARGEST_INT, LARGEST_SEED, SEED, ArgumentError, ShapeError, integer
-from ._near import KINDS, Neighbourhood
+from ._near import KINDS, NO_WINDOW, Neighbourhood
 
 TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -49,8 +49,8 @@ def seed_of(seed):
 
 def neighbourhood(n, near, window, top, grid):
     """Near keys of n tokens, with the options of src/attentions/kernel_ridge.c."""
-    if near not in (*KINDS, "auto"):
-        raise ArgumentError(f"near: expected one of {', '.join(KINDS)} and auto, not {near!r}")
+    if near not in KINDS:
+        raise ArgumentError(f"near: expected one of {', '.join(KINDS[:-1])} and {KINDS[-1]}, not {near!r}")
     for name, value, kinds in (("window", window, "window"), ("grid", grid, "window"), ("top", top, "top")):
         if value is not None and near not in (kinds, "both", "auto"):
             raise ArgumentError(f"near={near}, {name}={value}: near={kinds}, both and auto have {_HAVE[name]}")
@@ -59,7 +59,7 @@ def neighbourhood(n, near, window, top, grid):
     strongest = USUAL_NEAR if top is None else integer("top", top, least, LARGEST_INT)
     strongest = min(n, strongest) if near in ("top", "both", "auto") else 0
     if grid is None:
-        return Neighbourhood(n, near, min(width // 2, n), strongest, 0, 0)
+        return Neighbourhood(n, near, NO_WINDOW if near == "top" else min(width // 2, n), strongest, 0, 0)
     if grid == "auto":
         columns = math.isqrt(n)
         if n - columns * columns > MOST_BEFORE:

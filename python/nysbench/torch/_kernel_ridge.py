@@ -31,11 +31,11 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
     rows: exact queries, at most the queries that are drawn; None: 5/12 of the landmarks.
     queries, keys: how many are drawn to be clustered; None: 64/5 of the rows and 32/3 of the landmarks, at most n.
     near: keys to which a query attends itself, while landmarks stand for the others: "none", those in a "window" around
-        it, the "top" keys, which its cluster's exact row gives most, or "both"; "auto": for each head the kind that
-        leave-one-out finds best.
+        it, the "top" keys, which its cluster's exact row gives most, or "both"; "auto": "both" or "none", whatever
+        leaves a head the lesser error at exact queries.
     window: how many are around a query, beside its own, half of them on each side of its block of 32 queries; on a grid
         the largest square of them; None: 32. top: how many strongest keys, at most n; None: 32; 0: "auto"
-        chooses from "none" and "window" alone.
+        chooses from "none" and "window".
     grid: columns of an image whose patches are the last tokens, row by row, in blocks of 8 x 8; "auto": of the largest
         square; None: tokens are a row.
     seed: of the draws, which are the same for all heads and inputs, and on all devices; None: 20260101.
@@ -43,9 +43,9 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
     Returns the outputs: the shape of q, with the dimension of v. NaN or Inf in a head makes outputs of this head NaN,
     without an error, and leaves other heads as they are. Every query sees all keys: there is no mask.
 
-    Gradients go through the exact outputs, the features and the ridge; tokens, groups, their weights, near keys and the
-    choice of the ridge are held fixed. The backward pass computes in plain operations and keeps (rows + landmarks) n
-    numbers a head, with near keys rows n.
+    Gradients go through the exact outputs, the features and the ridge; tokens, groups, their weights, near keys, which
+    heads have them, and the choice of the ridge are held fixed. The backward pass computes in plain operations and
+    keeps (rows + landmarks) n numbers a head, with near keys rows n.
 
     Raises TypeError, ShapeError and ArgumentError. See `nysbench describe kernel_ridge` for the construction and
     references.
@@ -85,6 +85,12 @@ def _grouped(x, heads):
     return x.repeat_interleave(heads // x.shape[0], 0)
 
 
+def _no_near_keys(q):
+    """A _near.Choice, empty."""
+    number = _plain.accumulated(q[:0]).dtype
+    return _near.Choice(*(q.new_empty(0, dtype=dtype) for dtype in (*[torch.int64] * 4, number, torch.bool)))
+
+
 _Tensors = Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor,
                  torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
@@ -96,9 +102,7 @@ def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, rows: int, quer
     sizes = _plain.Sizes(q.shape[-2], rows, queries, landmarks, keys)
     around = _near.Neighbourhood(sizes.n, near, reach, top, columns, before)
     a, b, c = (_heads(x).contiguous() for x in (q, k, v))
-    # mass (place 4) is a number, all else of _near.Choice are indices.
-    nears = _near.Choice(*(q.new_empty(0, dtype=_plain.accumulated(q[:0]).dtype if i == 4 else torch.int64)
-                           for i in range(6)))
+    nears = _no_near_keys(q)
     kernels = _kernels if q.is_cuda and _kernels is not None and _kernels.serves(a, c, sizes) else None
     with full_precision(q.device), torch.cuda.device(q.device) if kernels else contextlib.nullcontext():
         if kernels and near == "none":
@@ -118,10 +122,12 @@ def _(q, k, v, rows, queries, landmarks, keys, near, reach, top, columns, before
         return q.new_empty(shape, dtype=dtype)
     def weight(*shape):
         return q.new_empty(shape, dtype=torch.float64 if q.dtype == torch.float64 else torch.float32)
-    nears = [index(h, rows), index(h, rows, top), index(h, n), index(h, n), weight(h, landmarks), index(h)]
+    nears = _no_near_keys(q)
+    if near != "none":
+        shapes = (h, rows), (h, rows, top), (h, n), (h, n), (h, landmarks), (h,)
+        nears = (x.new_empty(shape) for x, shape in zip(nears, shapes))
     return (q.new_empty(*q.shape[:-1], v.shape[-1]), index(queries), index(h, queries, dtype=torch.int32),
-            index(h, keys), index(h, keys, dtype=torch.int32), weight(h, keys), weight(h, keys), index(h),
-            *(nears if near != "none" else (x.new_empty(0) for x in nears)))
+            index(h, keys), index(h, keys, dtype=torch.int32), weight(h, keys), weight(h, keys), index(h), *nears)
 
 
 def _setup_context(ctx, inputs, output):

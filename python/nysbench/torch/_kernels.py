@@ -553,11 +553,11 @@ def _strong(STRONG, KEYS, AROUND, owner, ok, block, place, w, around, t, B: tl.c
 
 
 @triton.jit(do_not_specialize=["n", "m", "k", "b", "w", "t"])
-def _answer_near(Q, K, V, L, BIAS, Y, COUNT, KIND, TOKENS, THERE, KEYS, AROUND, OWNER, STRONG, GROUP, OUT, scale, n, m,
+def _answer_near(Q, K, V, L, BIAS, Y, COUNT, NEAR, TOKENS, THERE, KEYS, AROUND, OWNER, STRONG, GROUP, OUT, scale, n, m,
                  k, b, w, t, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr, PREC: tl.constexpr,
                  B: tl.constexpr, BW: tl.constexpr, BM: tl.constexpr):
-    """OUT (h, n, DV) of a block of queries: one softmax over near keys, as KIND (h) has them, and over the landmarks,
-    each with the number COUNT (h, m) of its keys that are not near.
+    """OUT (h, n, DV) of a block of queries: one softmax over near keys, if NEAR (h), and over the landmarks, each with
+    the number COUNT (h, m) of its keys less those that are near.
 
     TOKENS (blocks, b) are the block's queries if THERE, KEYS (blocks, w) the keys around if AROUND, OWNER (h, n) the
     nearest exact queries, STRONG (h, k, t) their strongest keys, GROUP (h, n) the keys' landmarks. The bias is in base
@@ -569,8 +569,8 @@ def _answer_near(Q, K, V, L, BIAS, Y, COUNT, KIND, TOKENS, THERE, KEYS, AROUND, 
     token = tl.load(TOKENS + block * b + i, mask=ok, other=n)
     q = _points(Q, h, token, n, d, D)
     owner = h * k + tl.load(OWNER + h * n + token, mask=ok, other=0)
-    kind = tl.load(KIND + h)
-    around, strongest = tl.where(kind % 2 == 1, w, 0), tl.where(kind // 2 == 1, t, 0)
+    near = tl.load(NEAR + h) != 0
+    around, strongest = tl.where(near, w, 0), tl.where(near, t, 0)
     top, total, sums = tl.full([B], -FAR, tl.float32), tl.zeros([B], tl.float32), tl.zeros([B, PV], tl.float32)
     for at in range(0, around, BW):
         key, there = _around(KEYS, AROUND, block, at + tl.arange(0, BW), w)
@@ -650,7 +650,7 @@ def answer_near(q, k, v, landmarks, bias, values, counts, near, choice):
     out = torch.empty(h, n, dv, dtype=q.dtype, device=q.device)
     b, w = tokens.shape[1], keys.shape[1]
     _answer_near[(len(blocks), h)](
-        q, k, v, landmarks.to(q.dtype).contiguous(), bias * LOG2E, values.to(q.dtype).contiguous(), counts, choice.kind,
+        q, k, v, landmarks.to(q.dtype).contiguous(), bias * LOG2E, values.to(q.dtype).contiguous(), counts, choice.near,
         tokens, there, keys, around, choice.query_groups, choice.strongest, choice.key_groups, out,
         LOG2E / math.sqrt(d), n, m, choice.strongest.shape[1], b, w, near.top, D=d, PD=_side(d), DV=dv, PV=_side(dv),
         PREC=_short(q.dtype), B=_side(b), BW=32, BM=min(64, _side(m)), num_warps=max(4, _side(b) // 8), num_stages=1)

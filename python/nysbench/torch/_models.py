@@ -46,7 +46,7 @@ class _NotHere(Exception):
 
 
 def _ridge_options(near="none", grid="none", window="auto", **counts):
-    if near not in (*KINDS, "auto") or not set(counts) <= {"landmarks", "rows", "queries", "keys", "top"}:
+    if near not in KINDS or not set(counts) <= {"landmarks", "rows", "queries", "keys", "top"}:
         raise _NotHere
     found = {name: None if text == "auto" and name != "landmarks" else _count(text) for name, text in counts.items()}
     found["window"] = None if window == "auto" else 0 if window == "0" else _count(window)

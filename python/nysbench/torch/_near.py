@@ -3,12 +3,14 @@
 operations of PyTorch. On a GPU of CUDA three steps are kernels of _kernels.py: the choice of rows and of keys, and the
 answer. docs/method.md has the formulas ("Near keys"); blocks of queries are those of src/layers/near.c.
 
-Which keys are near is a mask, of each head where near=auto chooses: no device is waited for. h, k, m, s and n are as in
-_plain.py; w are the keys around a block, and t the strongest keys of an exact query.
+Which keys are near is a mask, and so is which heads have any where near=auto chooses: no device is waited for. h, k, m,
+s and n are as in _plain.py; w are the keys around a block, and t the strongest keys of an exact query.
 
-1. attend_rows: outputs at the exact queries, their strongest keys, and what keys that are not near receive.
-2. place: landmarks as in _plain.py, but that all keys belong to one.
-3. fit: of each kind of near keys a prior, features and a ridge, and the kind that leave-one-out finds best.
+1. attend_rows: outputs at the exact queries, their strongest keys, and what keys receive, all and those not near.
+2. fit_landmarks: they are placed as in _plain.py, with near keys by what keys receive that are not near; and all keys
+   belong to one.
+3. fit: features and a ridge, with near keys or, as _plain.py has them, without. near=auto places landmarks for both,
+   fits both and chooses.
 4. answer: one softmax over landmarks and near keys for all queries, some blocks at a time.
 """
 from __future__ import annotations
@@ -19,14 +21,14 @@ from typing import NamedTuple
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from . import _plain
+from . import _draws, _plain
 from ._plain import accumulated
 
-KINDS = ("none", "window", "top", "both")
-NONE, WINDOW, TOP, BOTH = range(4)  # two bits
+KINDS = ("none", "window", "top", "both", "auto")
 # As in src/layers/kernel_ridge_fit.c and near.c.
-CHOICE_ORDER, KIND_TIE, LEAST_FAR, CORRECTIONS = (NONE, WINDOW, BOTH, TOP), 0.05, 1e-12, 2
+CLEARLY, NEAR_TIE, LEAST_FAR, CORRECTIONS = 1.5, 1.1, 1e-12, 2
 RUN, SIDE, BEFORE = 32, 8, 64  # tokens of a block in a row, patches of a block's side, tokens of a block before patches
+NO_WINDOW = -RUN // 2  # the reach with which no key is around a block of a row, its own neither
 AT_A_TIME = 2**24  # numbers of a step of `answer`
 
 
@@ -35,8 +37,8 @@ class Neighbourhood:
     """Blocks of n tokens, and the keys around them.
 
     columns: of an image whose patches are the last tokens, behind `before` others; 0: tokens are a row.
-    reach: tokens, or patches, around a block on each side.
-    kind: of KINDS, or "auto". top: strongest keys.
+    reach: tokens, or patches, around a block on each side, or NO_WINDOW.
+    kind: of KINDS. top: strongest keys.
     """
     n: int
     kind: str
@@ -44,9 +46,6 @@ class Neighbourhood:
     top: int
     columns: int
     before: int
-
-    def kinds(self):
-        return range(4 if self.top > 0 else 2) if self.kind == "auto" else [KINDS.index(self.kind)]
 
     def _blocks_before(self):
         return -(-self.before // BEFORE)
@@ -119,17 +118,18 @@ def _span(first, length, reach, size):
 
 
 class Choice(NamedTuple):
-    """What gradients hold fixed beside the Choice of _plain.py."""
+    """What gradients hold fixed beside the Choice of _plain.py, in which r of heads with near keys is that of keys that
+    are not near, divided by its sum."""
     blocks: torch.Tensor        # (h, k), int64: of the drawn queries nearest to the exact ones
     strongest: torch.Tensor     # (h, k, t), int64
-    key_groups: torch.Tensor    # (h, n), int64: the nearest landmark
+    key_groups: torch.Tensor    # (h, n), int64: the nearest landmark; 0 in heads without near keys
     query_groups: torch.Tensor  # (h, n), int64: the nearest exact query
-    mass: torch.Tensor          # (h, m): what keys of a landmark that are not near receive from the exact queries
-    kind: torch.Tensor          # (h), int64: an index of KINDS
+    mass: torch.Tensor          # (h, m): what a landmark's keys receive that are not near; 0 in heads without near keys
+    near: torch.Tensor          # (h), bool: whether a head has near keys
 
 
 class _Seen(NamedTuple):
-    """Of b queries in each of B blocks, before a kind is chosen."""
+    """Of b queries in each of B blocks, whether or not a head has near keys."""
     far: torch.Tensor     # (h, B, b, m): logits of landmarks
     near: torch.Tensor    # (h, B, b, w + t): of near keys
     around: torch.Tensor  # (h or 1, B, 1, w): which of the w are there
@@ -137,6 +137,15 @@ class _Seen(NamedTuple):
     groups: torch.Tensor  # (h, B, 1, w): landmarks of the keys around
     strong: torch.Tensor  # (h, B, b, t): of the strongest
     values: tuple[torch.Tensor, torch.Tensor]  # of both: (h, B, w, dv), (h, B, b, t, dv)
+
+
+class Fit(NamedTuple):
+    """What interpolates the outputs of heads."""
+    landmarks: torch.Tensor  # (h, m, d)
+    counts: torch.Tensor     # (h, m): the keys of a landmark; without near keys 1, since the bias has them
+    bias: torch.Tensor       # (h, m)
+    values: torch.Tensor     # (h, m, dv)
+    error: torch.Tensor      # (h): of the exact outputs, each left out, squared
 
 
 def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
@@ -148,41 +157,54 @@ def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
     if mine is None:
         place = _nearest_points(accumulated(q[:, queries]), centres)
         mine = Choice(near.block_of(queries[place]), *[None] * 5)
-    outputs, strongest, received = attend_rows(centres, weight, k, v, near, mine)
-    if plain is None:
-        placed = received[near.kinds().index(WINDOW) if near.kind == "auto" else 0]
-        choose_keys = (kernels or _plain).choose_keys
-        plain = choose_keys(k, queries, query_groups, placed / placed.sum(1, keepdim=True), sizes, seed)
-    p, inverse = _plain.key_weights(plain, sizes.n)
-    landmarks, size = _plain.group_means(plain.key_groups, sizes.landmarks, accumulated(_plain.gather(k, plain.keys)),
-                                         p)
-    landmarks = accumulated(landmarks.to(q.dtype))
-    prior, *_ = _plain.group_sums(plain, sizes.landmarks, accumulated(_plain.gather(v, plain.keys)), p, inverse)
-    if mine.kind is None:
-        groups = _nearest(k, landmarks, size > 0)
-        mine = mine._replace(strongest=strongest, key_groups=groups, query_groups=_nearest(q, centres, None), kind=None)
-        kinds = [torch.full_like(groups[:, 0], kind) for kind in near.kinds()]
-        masses = [_plain.sum_by(groups, sizes.landmarks, one[..., None])[..., 0] for one in received]
+    outputs, strongest, received, far = attend_rows(centres, weight, k, v, near, mine)
+    exact = centres, weight, outputs
+    if choice:
+        found, *_ = fit_landmarks(exact, k, v, near, sizes, plain, mine)
     else:
-        kinds, masses = [mine.kind], [mine.mass]
-    counts = _plain.sum_by(mine.key_groups, sizes.landmarks, torch.ones_like(q[..., :1], dtype=prior.dtype))[..., 0]
+        choose_keys = (kernels or _plain).choose_keys
+        drawn = mine._replace(strongest=strongest, query_groups=_nearest(q, centres, None))
+
+        def fit_where(has, received, groups, mass):
+            """A Fit and both Choices with near keys, or without."""
+            plain = choose_keys(k, queries, query_groups, received, sizes, seed)
+            its = drawn._replace(near=torch.full_like(far[:, 0], has, dtype=torch.bool), key_groups=groups, mass=mass)
+            return fit_landmarks(exact, k, v, near, sizes, plain, its, far)
+        beside = fit_where(True, far / far.sum(1, keepdim=True), None, None)
+        found, plain, mine = beside
+        if near.kind == "auto":
+            both = fit_where(False, received, torch.zeros_like(mine.key_groups), torch.zeros_like(mine.mass)), beside
+            chosen = choose([fit.error for fit, *_ in both], _probe_errors(both, q, k, v, near, queries, seed))
+            found, plain, mine = (_where(chosen, *pair) for pair in zip(*both))
+    answers = kernels.answer_near if kernels else answer
+    return answers(q, k, v, found.landmarks, found.bias, found.values, found.counts, near, mine), (plain, mine)
+
+
+def _where(chosen, without, beside):
+    """Of two records that of each head (h): with near keys, if they are chosen for it, or without."""
+    return type(beside)(*(y if x is y else torch.where(chosen.view(-1, *[1] * (x.ndim - 1)), y, x)
+                          for x, y in zip(without, beside)))
+
+
+def fit_landmarks(exact, k, v, near, sizes, plain, mine, far=None):
+    """The Fit of heads that have near keys and of others (mine.near) from their keys and groups, and both Choices with
+    what they lack: a ridge, and each key's landmark with what these receive from far (h, n). exact: the exact queries
+    with their weights and outputs."""
+    centres, weight, outputs = exact
+    m, (p, inverse) = sizes.landmarks, _plain.key_weights(plain, sizes.n)
+    landmarks, size = _plain.group_means(plain.key_groups, m, accumulated(_plain.gather(k, plain.keys)), p)
+    landmarks = accumulated(landmarks.to(k.dtype))
+    prior, sampled, mass = _plain.group_sums(plain, m, accumulated(_plain.gather(v, plain.keys)), p, inverse)
+    if mine.key_groups is None:
+        groups = _nearest(k, landmarks, size > 0)
+        mine = mine._replace(key_groups=groups, mass=_plain.sum_by(groups, m, far[..., None])[..., 0])
     seen = _see(centres[:, :, None], accumulated(k), accumulated(v), landmarks, near, mine, mine.blocks,
                 mine.strongest[:, :, None])
-    bias, values, ridge, error = fit(seen, counts, weight, outputs, prior, kinds, masses, plain.ridge)
-    if mine.kind is None:
-        at = choose_kind(error.detach()) if len(kinds) > 1 else torch.zeros_like(kinds[0])
-        bias, values, ridge, kind, mass = (_of_kind(x, at) for x in (
-            bias, values, ridge, torch.stack(kinds), torch.stack(masses)))
-        plain, mine = plain._replace(ridge=ridge), mine._replace(kind=kind, mass=mass)
-    else:
-        bias, values = bias[0], values[0]
-    answers = kernels.answer_near if kernels else answer
-    return answers(q, k, v, landmarks, bias, values, counts, near, mine), (plain, mine)
-
-
-def _of_kind(x, kind):
-    """x (kinds, h, ...) at each head's kind."""
-    return x[kind, torch.arange(x.shape[1], device=x.device)]
+    has, each = mine.near[:, None], torch.ones_like(k[..., :1], dtype=prior.dtype)
+    counts = torch.where(has, _plain.sum_by(mine.key_groups, m, each)[..., 0], 1)
+    bias, values, ridge, error = fit(seen, mine.near, counts, torch.where(has, 0, sampled.log()),
+                                     torch.where(has, mine.mass, mass), weight, outputs, prior, plain.ridge)
+    return Fit(landmarks, counts, bias, values, error), plain._replace(ridge=ridge), mine
 
 
 def _nearest_points(x, centres):
@@ -200,24 +222,18 @@ def _nearest(x, centres, there):
 
 
 def attend_rows(centres, weight, k, v, near, choice):
-    """Outputs (h, k, dv) at the centres, their strongest keys (h, k, t), and for each kind what keys that are not near
-    receive from them on average (kinds, h, n)."""
+    """Outputs (h, k, dv) at the centres, their strongest keys (h, k, t), and what keys (h, n) receive from them on
+    average, and where they are not near."""
     rows = torch.softmax(centres @ accumulated(k).mT * centres.shape[-1]**-0.5, -1)
     outputs = rows @ accumulated(v)
-    if choice.kind is not None:  # all else is chosen
-        return outputs, choice.strongest, None
+    if choice.near is not None:  # all else is chosen
+        return outputs, choice.strongest, None, None
     rows, weight = rows.detach(), weight[:, None]
     strongest = rows.topk(near.top, -1).indices
     keys, around = near.keys(choice.blocks)
-    received = []
-    for kind in near.kinds():
-        rest = rows
-        if kind & WINDOW:
-            rest = rest.masked_fill(torch.zeros_like(rest).scatter_add(2, keys, around.to(rest.dtype)) > 0, 0)
-        if kind & TOP:
-            rest = rest.scatter(2, strongest, 0)
-        received.append((weight @ rest)[:, 0] / weight.shape[-1] + LEAST_FAR)
-    return outputs, strongest, torch.stack(received)
+    rest = rows.masked_fill(torch.zeros_like(rows).scatter_add(2, keys, around.to(rows.dtype)) > 0, 0)
+    received, far = ((weight @ x)[:, 0] / weight.shape[-1] for x in (rows, rest.scatter(2, strongest, 0)))
+    return outputs, strongest, received, far + LEAST_FAR
 
 
 def _gather(x, at):
@@ -237,13 +253,17 @@ def _see(x, k, v, landmarks, near, choice, blocks, strongest):
                  _gather(groups, strongest)[..., 0], (_gather(v, keys), _gather(v, strongest)))
 
 
-def _logits(seen, counts, kind):
-    """Logits (h, B, b, m + w + t) for each head's kind: of the landmarks with the numbers of keys that they stand for,
-    and of near keys."""
-    kind = kind[:, None, None, None]
-    around, strong = seen.around & (kind & WINDOW > 0), (kind & TOP > 0).expand(seen.strong.shape)
-    # Keys that are both are counted with those around.
-    strong = strong & ~(seen.inside & (kind & WINDOW > 0))
+def _see_tokens(q, tokens, k, v, landmarks, near, choice, blocks):
+    """Of the queries at tokens (B, b) in blocks (B)."""
+    strongest = _gather(choice.strongest, choice.query_groups[:, tokens])
+    return _see(accumulated(q[:, tokens]), k, v, landmarks, near, choice, blocks[None], strongest)
+
+
+def _logits(seen, counts, near):
+    """Logits (h, B, b, m + w + t): of the landmarks with the numbers of keys that they stand for, and of the near keys
+    of heads that have them."""
+    near = near[:, None, None, None]
+    around, strong = seen.around & near, ~seen.inside & near  # keys that are both are counted with those around
     left = counts[:, None, None]
     for groups, mask in ((seen.groups, around), (seen.strong, strong)):
         taken = counts.new_zeros(*groups.shape[:3], counts.shape[-1])
@@ -260,27 +280,44 @@ def _weigh(seen, logits, bias):
     return p[..., :m], around + strong[..., 0, :]
 
 
-def fit(seen, counts, weight, outputs, prior, kinds, masses, ridge=None):
-    """Of each kind: b (kinds, h, m), the landmarks' values (kinds, h, m, dv), the ridges (kinds, h), and the errors
-    where each exact output is left out (kinds, h)."""
-    found = []
-    for kind, mass in zip(kinds, masses):
-        logits, bias = _logits(seen, counts, kind), torch.zeros_like(counts)
-        for _ in range(CORRECTIONS):
-            features, _ = _weigh(seen, logits, bias)
-            bias = _plain.corrected(bias, mass, _plain.mean_feature(features[:, :, 0], weight))
-        features, beside = (x[:, :, 0] for x in _weigh(seen, logits, bias))
-        found.append((bias, *_plain.regress(features, weight, outputs - beside - features @ prior, prior, ridge)))
-    return tuple(torch.stack(part) for part in zip(*found))
+def fit(seen, near, counts, bias, mass, weight, outputs, prior, ridge=None):
+    """With near keys where these (h) are, from the bias before it is corrected: b (h, m), the landmarks' values (h, m,
+    dv), each head's ridge, and its error where each exact output is left out, squared (h)."""
+    logits = _logits(seen, counts, near)
+    for i in range(CORRECTIONS):
+        features, _ = _weigh(seen, logits, bias)
+        better = _plain.corrected(bias, mass, _plain.mean_feature(features[:, :, 0], weight))
+        bias = torch.where(near[:, None], better, bias) if i > 0 else better  # once without near keys
+    features, beside = (x[:, :, 0] for x in _weigh(seen, logits, bias))
+    return bias, *_plain.regress(features, weight, outputs - beside - features @ prior, prior, ridge)
 
 
-def choose_kind(error):
-    """The kind (h) of the least error (kinds, h), squared; ties go to the first of CHOICE_ORDER."""
-    error = error.sqrt()
-    chosen, least = torch.full_like(error[0], WINDOW, dtype=torch.int64), error.amin(0)
-    for kind in reversed([kind for kind in CHOICE_ORDER if kind < len(error)]):
-        chosen = torch.where(error[kind] <= (1 + KIND_TIE) * least, kind, chosen)
-    return chosen
+def _respond(seen, near, counts, bias, values):
+    """Outputs (h, B, b, dv)."""
+    features, beside = _weigh(seen, _logits(seen, counts, near), bias)
+    return beside + features @ values[:, None]
+
+
+def _probe_errors(fits, q, k, v, near, queries, seed):
+    """Squared errors (h) of each Fit, with its Choices, at k of the drawn queries."""
+    k, v, (*_, choice) = accumulated(k), accumulated(v), fits[0]
+    probes = queries[_draws.sample(len(queries), choice.blocks.shape[1], seed, q.device)]
+    exact = torch.softmax(accumulated(q[:, probes]) @ k.mT * q.shape[-1]**-0.5, -1) @ v
+    errors = []
+    for fit, _, choice in fits:
+        seen = _see_tokens(q, probes[:, None], k, v, fit.landmarks, near, choice, near.block_of(probes))
+        found = _respond(seen, choice.near, fit.counts, fit.bias, fit.values)[:, :, 0]
+        errors.append((found - exact).square().sum((1, 2)))
+    return errors
+
+
+def choose(left_out, at_probes):
+    """Which heads (h) have near keys, from squared errors (h) without them and with them: those where near keys leave a
+    lesser error, or one that is hardly greater. What leave-one-out does not tell clearly the probes decide with it, by
+    the geometric mean of both errors."""
+    unclear = torch.maximum(*left_out) < CLEARLY**2 * torch.minimum(*left_out)
+    without, beside = (torch.where(unclear, x.sqrt() * y.sqrt(), x) for x, y in zip(left_out, at_probes))
+    return beside <= NEAR_TIE**2 * without
 
 
 def answer(q, k, v, landmarks, bias, values, counts, near, choice):
@@ -293,13 +330,9 @@ def answer(q, k, v, landmarks, bias, values, counts, near, choice):
     step = max(1, AT_A_TIME // each)
 
     def some(q, k, v, landmarks, bias, values, first):
-        at = tokens[first:first + step]
-        owner = choice.query_groups[:, at]
-        strongest = _gather(choice.strongest, owner)
-        seen = _see(accumulated(q[:, at]), accumulated(k), accumulated(v), landmarks, near, choice,
-                    blocks[None, first:first + step], strongest)
-        features, beside = _weigh(seen, _logits(seen, counts, choice.kind), bias)
-        return (beside + features @ values[:, None]).to(q.dtype)
+        at = slice(first, first + step)
+        seen = _see_tokens(q, tokens[at], accumulated(k), accumulated(v), landmarks, near, choice, blocks[at])
+        return _respond(seen, choice.near, counts, bias, values).to(q.dtype)
     parts = []
     for first in range(0, len(blocks), step):
         given = (q, k, v, landmarks, bias, values, first)
