@@ -203,13 +203,19 @@ static void leave_near(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head
     for (int j = 0; j < keys; j++) row[r->near.keys[j]] = 0;
 }
 
+/* Whether there may be heads without near keys. */
+static bool answers_plainly(const nb_kernel_ridge_plan *p)
+{
+    return !p->with_near || p->probes > 0;
+}
+
 /* Adds what keys receive from row i of R, and what they receive where they are not near. */
 static void add_received(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, int group, int i, nb_scalar *row,
                          room *r)
 {
     size_t n = (size_t)p->shape->n;
     nb_scalar weight = (nb_scalar)h->weight[i];
-    nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, false, group));
+    if (answers_plainly(p)) nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, false, group));
     if (!p->with_near) return;
     if (p->top > 0) find_strongest(p, h, i, row, r);
     leave_near(p, h, i, row, r);
@@ -250,12 +256,6 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, nb_kern
 static void interpolate_head(void *self, int head, int thread)
 {
     run_part(self, head, thread, interpolate);
-}
-
-/* Whether there may be heads without near keys. */
-static bool answers_plainly(const nb_kernel_ridge_plan *p)
-{
-    return !p->with_near || p->probes > 0;
 }
 
 /* The blocks of a head's queries, at most. */
