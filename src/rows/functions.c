@@ -3,7 +3,7 @@
  * an estimate is a blob, a struct with its kind before it. */
 #include "rows/functions.h"
 
-#include "rows/pairs.h"
+#include "rows/refusal.h"
 #include "statistics/agreement.h"
 #include "statistics/friedman.h"
 #include "statistics/line.h"
@@ -714,7 +714,7 @@ CALLED(field)
     nb_ctx_free(ctx);
 }
 
-/* refusal or NULL, and what the two are called; see pairs.h */
+/* refusal or NULL, and what the two are called; see refusal.h */
 CALLED(refusal_told)
 {
     const char *refusal = (const char *)sqlite3_value_text(arguments[0]);

@@ -29,14 +29,6 @@ nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *
     return NB_OK;
 }
 
-const char *nb_refusal_tell(const char *refusal, const char *it, const char *other, nb_ctx *ctx)
-{
-    if (!*refusal) return nb_format(ctx, "%s has no row on the same head in the same trial", other);
-    if (strcmp(refusal, NB_ROWS_SEEN) == 0)
-        return nb_format(ctx, "%s or %s, but not both, has looked at rows of S that both are judged on", it, other);
-    return nb_format(ctx, "another %s than %s's", refusal, other);
-}
-
 static nb_status find_keys(maker *m)
 {
     const nb_column *columns = m->relation->study->columns;

@@ -5,12 +5,9 @@
 #ifndef NB_ROWS_PAIRS_H
 #define NB_ROWS_PAIRS_H
 
+#include "rows/refusal.h"
 #include "rows/relation.h"
 
-/* Names of what may differ though no column of the identity does: whether the methods have looked at the rows of S that
- * they are judged on, and which program has measured a row. */
-#define NB_ROWS_SEEN "rows_seen"
-#define NB_BUILD "build"
 /* A column of settings beside those of rows: how the files of heads are read (their window, mask, permutation), where
  * the run reads some of one model in several ways. What is so read are no replicates of each other. */
 #define NB_INPUT "input"
@@ -33,10 +30,6 @@ nb_status nb_pairs_make(nb_relation *relation, nb_pair_question *question, nb_ct
 /* Makes the pairs that a study's views ask for, with the study's metric: "COLUMN", by whose values, or "COLUMN,OTHER",
  * where both may differ in the other column too: of none where all rows have one value there. */
 nb_status nb_pairs_need(nb_relation *relation, const char *what, nb_ctx *ctx);
-
-/* Says why two values are not compared, which the sentence calls `it` and `other`. refusal: as pairs.sql has it. NULL:
- * no memory. */
-const char *nb_refusal_tell(const char *refusal, const char *it, const char *other, nb_ctx *ctx);
 
 /* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of
  * it, too, which is what times depend on. *several: there are. */
