@@ -96,9 +96,13 @@ static nb_status system_new(const nb_kernel_ridge_plan *p, const nb_kernel_ridge
                             nb_ctx *ctx)
 {
     size_t n = (size_t)p->shape->n, dv = (size_t)p->shape->dv, k = (size_t)p->k, m = (size_t)p->m,
-           rows = (size_t)(p->k + p->probes);
+           keys = (size_t)p->keys, rows = (size_t)(p->k + p->probes);
     *x = (head_system){.p = p, .head = h, .near = near};
     NB_NEED(x->received, nb_alloc_reals(ctx, n, 1));
+    NB_NEED(x->kept, nb_alloc(ctx, keys, sizeof *x->kept));
+    NB_NEED(x->inverse, nb_alloc_raw(ctx, 2 * keys));
+    x->weight = x->inverse + keys;
+    NB_NEED(x->landmarks, nb_alloc_scalars(ctx, (size_t)p->shape->d * m));
     NB_NEED(x->bias, nb_alloc_reals(ctx, 2 + dv, m));
     x->mean = x->bias + m;
     x->values = x->mean + m;
@@ -169,11 +173,8 @@ static void find_received(head_system *x)
 static nb_status sample_keys(head_system *x, gsl_rng *rng, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
-    size_t n = (size_t)p->shape->n, keys = (size_t)p->keys;
+    size_t n = (size_t)p->shape->n;
     double *pi;
-    NB_NEED(x->kept, nb_alloc(ctx, keys, sizeof *x->kept));
-    NB_NEED(x->inverse, nb_alloc_raw(ctx, 2 * keys));
-    x->weight = x->inverse + keys;
     NB_NEED(pi, nb_alloc_raw(ctx, n));
     /* pi_j = min(1, c (r_j/2 + 1/(2n))), which sum to the number of keys. */
     for (size_t j = 0; j < n; j++) {
@@ -194,17 +195,15 @@ static nb_status sample_keys(head_system *x, gsl_rng *rng, nb_ctx *ctx)
 static nb_status place_landmarks(const nb_stream *stream, const nb_scalar *k, head_system *x, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
-    nb_kmeans_how how = {.init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2};
-    size_t size = (size_t)p->shape->d * (size_t)p->m;
+    nb_kmeans_how how = {
+        .init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2, .weights = x->weight};
     double *keys;
     gsl_rng *rng;
     NB_TRY(ctx, seed(stream, "keys", p->m, &rng, ctx));
     NB_TRY(ctx, sample_keys(x, rng, ctx));
     NB_TRY(ctx, gather(p->shape->d, k, p->keys, x->kept, &keys, ctx));
-    how.weights = x->weight;
     NB_TRY(ctx, nb_kmeans(p->shape->d, p->keys, keys, p->m, &how, rng, &x->clusters, ctx));
-    NB_NEED(x->landmarks, nb_alloc_scalars(ctx, size));
-    nb_scalar_of(size, x->clusters.centres, x->landmarks);
+    nb_scalar_of((size_t)p->shape->d * (size_t)p->m, x->clusters.centres, x->landmarks);
     return NB_OK;
 }
 
@@ -540,7 +539,7 @@ nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *p, const nb_stream *st
     for (int i = p->probes > 0 ? 0 : p->with_near; i <= p->with_near; i++)
         NB_TRY(ctx, fit(p, stream, points, i, h, &x[i], near, ctx));
     if (p->probes > 0) NB_TRY(ctx, choose_near(points, h, x, near, ctx));
-    memcpy(h->landmarks, x[h->near].landmarks, (size_t)(p->shape->d * p->m) * sizeof *h->landmarks);
+    memcpy(h->landmarks, x[h->near].landmarks, (size_t)p->shape->d * (size_t)p->m * sizeof *h->landmarks);
     NB_TRY(ctx, make_values(h, &x[h->near], ctx));
     return h->near && p->top > 0 ? group_queries(p, points->q, h, ctx) : NB_OK;
 }

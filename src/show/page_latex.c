@@ -87,7 +87,7 @@ static void print_formula(FILE *out, const char *formula)
     fputc('$', out);
 }
 
-/* What a piece of a caption is: the heading, that of the table alone, words, or sentences, which end with a stop. */
+/* A piece of a caption is the heading, that of the table alone, words, or sentences, which end with a stop. */
 typedef enum { NO_PIECE, HEADING, TITLE, WORDS, SENTENCES } piece_kind;
 
 typedef struct {

@@ -248,8 +248,8 @@ static void test_newer_options_are_silent_at_their_default(void **state)
     assert_string_equal(choose(&nb_strategies, other.resolved, *state).canonical, other.canonical);
 }
 
-/* What seeds a problem's data: not its defaults, nor what selects a head or permutes tokens, nor where its file was
- * found. */
+/* A problem's data are seeded neither by its defaults, nor by what selects a head or permutes tokens, nor by where its
+ * file was found. */
 static void test_data_are_seeded_by_what_draws_them(void **state)
 {
     static const char *const known[][2] = {

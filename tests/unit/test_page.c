@@ -83,8 +83,7 @@ static void add_titled(nb_page *page, const char *title, int rows)
     }
 }
 
-/* What begins the lines of tables whose rows fit one page by twos, captions and names of the parts: a caption has the
- * items, a line each, that both titles have. */
+/* A caption has the items, a line each, that the titles of two tables share; a part's name has the others. */
 static void test_latex_titles(void **state)
 {
     static const struct {
