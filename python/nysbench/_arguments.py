@@ -65,7 +65,7 @@ def error(status, message):
 
 
 LARGEST_INT = 2**31 - 1
-SEED, LARGEST_SEED = 20260101, 2**63 - 1  # an experiment's
+SEED, LARGEST_SEED, LARGEST_TRIAL = 20260101, 2**63 - 1, 999999  # an experiment's
 FLOAT32, FLOAT64, INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 
 
@@ -132,6 +132,38 @@ def matrix(name, x):
     return x
 
 
+def check_layer(q, k, v):
+    """Refuses what are not the shapes of queries, keys and values of one layer, all three (heads, n, d) or (inputs,
+    heads, n, d); k and v may have fewer heads, a divisor of those of q, and v another dimension."""
+    shapes = f"q {tuple(q)}, k {tuple(k)}, v {tuple(v)}"
+    if len(q) not in (3, 4) or not len(q) == len(k) == len(v):
+        raise ShapeError(f"expected (heads, n, d) or (inputs, heads, n, d), all three alike, not {shapes}")
+    if not (q[:-3] == k[:-3] == v[:-3] and q[-2] == k[-2] == v[-2]):
+        raise ShapeError(f"inputs and tokens must be as many in all three: {shapes}")
+    if q[-1] != k[-1]:
+        raise ShapeError(f"queries and keys must have the same dimension: {shapes}")
+    if k[-3] != v[-3] or k[-3] == 0 or q[-3] % k[-3]:
+        raise ShapeError(
+            f"keys and values must have the same heads, whose number divides that of the queries: {shapes}")
+
+
+def check_tensors(q, k, v):
+    """Refuses what are not the queries, keys and values of one layer as tensors of PyTorch, of one type and device."""
+    import torch
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if not torch.is_tensor(x):
+            raise TypeError(f"{name}: expected a tensor of PyTorch, not {type(x).__name__}")
+    types = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+    if q.dtype not in types or not q.dtype == k.dtype == v.dtype:
+        raise ArgumentError("q, k, v: expected one type of float16, bfloat16, float32 and float64 for all three, not "
+                            f"{q.dtype}, {k.dtype}, {v.dtype}".replace("torch.", ""))
+    if not q.device == k.device == v.device:
+        raise ArgumentError(f"q, k, v: expected one device, not {q.device}, {k.device}, {v.device}")
+    check_layer(q.shape, k.shape, v.shape)
+    if 0 in q.shape or 0 in v.shape:
+        raise ShapeError(f"nothing to attend to: q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}")
+
+
 def doubt_layout(name, shape):
     """Warns of heads, of shape (heads, n, d) or (inputs, heads, n, d), that look as if tokens came before heads."""
     if len(shape) < 3 or shape[-3] <= shape[-2] >= shape[-1]:
@@ -154,6 +186,16 @@ def integer(name, value, least, most):
     if not least <= value <= most:
         raise ArgumentError(f"{name} {value}: expected a whole number from {least} to {most}")
     return value
+
+
+def count_of(name, value):
+    """value as an int of 1 or more."""
+    return integer(name, value, 1, LARGEST_INT)
+
+
+def seed_of(seed):
+    """The seed as an int; an experiment's for None."""
+    return integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
 
 
 def integers(name, given):

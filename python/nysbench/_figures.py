@@ -369,10 +369,6 @@ def _bar_handle(color=EXPLAINED):
     return Line2D([], [], color=color, linestyle="none", marker="|", markersize=11)
 
 
-def _level_handle():
-    return Line2D([], [], color="black", linewidth=1.2)
-
-
 class _Curves:
     """curves.gp; columns of a block: count, x, y, low, high."""
     names_beside, title_pad = False, 4

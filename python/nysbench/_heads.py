@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arguments import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, SEED, ArgumentError, Error, ShapeError, address,
-                         doubt_layout, flag, integer, listed, matrix, real_array, real_numbers, warn)
+from ._arguments import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, LARGEST_TRIAL, ArgumentError, Error, ShapeError,
+                         address, count_of, doubt_layout, flag, integer, listed, matrix, real_array, real_numbers,
+                         seed_of, warn)
 from ._callbacks import Callback, raise_taken, raising
 from ._library import library, optional_text, text
-
-LARGEST_TRIAL = 999999
 
 _KINDS = {1: "tokens", 2: "groups", 3: "points"}
 
@@ -157,7 +156,7 @@ class _Request(_library.Request):
                     f"{name}_landmarks: expected integers (m) or points (m, d), not {given.dtype} of shape "
                     f"{given.shape}")
             setattr(self, f"{name}_points", self.address(_same_dimension(given, name, self.d)))
-        return integer(f"{name}_landmarks: their number", len(given), 1, LARGEST_INT)
+        return count_of(f"{name}_landmarks: their number", len(given))
 
 
 def _same_shape(x, name, q, name_of_q):
@@ -192,7 +191,7 @@ def source_seed(source: str, model: str | None = None, seed: int | None = None) 
 
     With it, select, measure, attention, Attention and patch draw for arrays what the run drew for that source.
     """
-    seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+    seed = seed_of(seed)
     return library.nysbench_source_seed(seed, None if model is None else text("model", model), text("source", source))
 
 
@@ -238,7 +237,7 @@ def _select(head, m, strategy, causal, settings):
     request.take_head(*head, None, causal, ("points", "keys", None))
     request.take_settings(**settings)
     strategy, callbacks = _named("strategy", strategy)
-    request.strategy, request.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
+    request.strategy, request.landmarks = text("strategy", strategy), count_of("m", m)
     _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "file": "points", "landmarks": "m"},
           callbacks)
     of_queries, of_keys, note = found.queries, found.keys, found.note
@@ -311,7 +310,7 @@ def _measure(head, causal, factors, cores, metrics, settings, *, strategy, landm
         if strategy is None or landmarks is None:
             raise ArgumentError("expected strategy and landmarks, or query_landmarks and key_landmarks")
         request.strategy = text("strategy", strategy)
-        request.landmarks = integer("landmarks", landmarks, 1, LARGEST_INT)
+        request.landmarks = count_of("landmarks", landmarks)
     elif strategy is not None or landmarks is not None or settings["pairing"] is not None:
         raise ArgumentError("strategy, landmarks and pairing: not beside landmarks of your own")
     else:

@@ -30,11 +30,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arguments import (FLOAT32, LARGEST_INT, LARGEST_SEED, SEED, ArgumentError, FileError, NumericError, ShapeError,
-                         address, doubt_layout, error, flag, integer, real_array)
+from ._arguments import (FLOAT32, LARGEST_TRIAL, ArgumentError, FileError, NumericError, ShapeError, address,
+                         check_layer, count_of, doubt_layout, error, flag, integer, real_array, seed_of)
 from ._callbacks import Answering, Callback, raising
 from ._functions import WITHOUT_MASK, Mistake, attend_arrays, exception_of, without_exit, without_options
-from ._heads import LARGEST_TRIAL
 from ._identity import likeness
 from ._library import library, text
 from ._program import CALLER, Loop, bridged, command, key_of, make_folder, program
@@ -84,19 +83,10 @@ def _kind(x):
 
 
 def _layer(q, k, v, causal):
-    """The nysbench_layer of three shapes, each (heads, n, d) or (batch, heads, n, d)."""
-    shapes = f"q {q}, k {k}, v {v}"
-    if len(q) not in (3, 4) or not len(q) == len(k) == len(v):
-        raise ShapeError(f"expected (heads, n, d) or (batch, heads, n, d), all three alike, not {shapes}")
-    if not (q[:-3] == k[:-3] == v[:-3] and q[-2] == k[-2] == v[-2]):
-        raise ShapeError(f"inputs and tokens must be as many in all three: {shapes}")
-    if q[-1] != k[-1]:
-        raise ShapeError(f"queries and keys must have the same dimension: {shapes}")
-    if k[-3] != v[-3] or k[-3] == 0 or q[-3] % k[-3]:
-        raise ShapeError(
-            f"keys and values must have the same heads, whose number divides that of the queries: {shapes}")
+    """The nysbench_layer of three shapes, each (heads, n, d) or (inputs, heads, n, d)."""
+    check_layer(q, k, v)
     for length in (*q, *v):
-        integer(f"{shapes}: a length", length, 1, LARGEST_INT)
+        count_of(f"q {q}, k {k}, v {v}: a length", length)
     return _library.Layer(ctypes.sizeof(_library.Layer), q[0] if len(q) == 4 else 1, q[-3], k[-3], q[-2], q[-1], v[-1],
                           flag("causal", causal))
 
@@ -106,7 +96,7 @@ class Attention:
 
     spec: a registered attention with its options, such as "nystrom(landmarks=64)", see names("attention"), or a
         program, command(run="python3 mine.py"); or a function or module, as for run.
-    q, k, v: shapes, (heads, n, d) or (batch, heads, n, d). Fewer key heads than heads: the heads of a group, which
+    q, k, v: shapes, (heads, n, d) or (inputs, heads, n, d). Fewer key heads than heads: the heads of a group, which
         follow each other, share a key head. None: k is like q, and v like k.
     strategy: a function that picks the landmarks, as for run, in the place of the spec's strategy.
     causal: whether a query sees only the keys up to its own.
@@ -129,8 +119,8 @@ class Attention:
         self._q, self._k, self._v = _shape("q", q), _shape("k", k), _shape("v", k if v is None else v)
         layer = _layer(self._q, self._k, self._v, causal)
         self._out = self._q[:-1] + self._v[-1:]
-        threads = 0 if threads is None else integer("threads", threads, 1, LARGEST_INT)
-        seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+        threads = 0 if threads is None else count_of("threads", threads)
+        seed = seed_of(seed)
         trial = integer("trial", trial, 0, LARGEST_TRIAL)
         self._lock = threading.Lock()
         self._inner = _opened_for(spec, layer, threads, seed, trial, strategy, plugins)
@@ -265,7 +255,7 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str | Callable, *,
 
 def attention_of_layer(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, strategy=None, plugins=(),
                        out=None):
-    """The same for float32 arrays in C order that are (heads, n, d) or (batch, heads, n, d) for sure."""
+    """The same for float32 arrays in C order that are (heads, n, d) or (inputs, heads, n, d) for sure."""
     how = {"causal": causal, "threads": threads, "seed": seed, "trial": trial, "strategy": strategy, "plugins": plugins}
     if callable(spec):
         return Attention(spec, q.shape, k.shape, v.shape, **how)._pass(q, k, v, out, False)

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import LARGEST_INT, ArgumentError, Error, FileError, ShapeError, flag, integer, integers
+from ._arguments import ArgumentError, Error, FileError, ShapeError, count_of, flag, integers
 from ._attention_interface import check_outputs, needs, off_by, require_model, taken_over
 from ._head_files import replacing, write
 
@@ -61,7 +61,7 @@ class Heads:
 
     def first(self, tokens):
         """The same with the first tokens alone; without a causal mask these are the model's rows over fewer keys."""
-        n, tokens = self.q.shape[-2], integer("tokens", tokens, 1, LARGEST_INT)
+        n, tokens = self.q.shape[-2], count_of("tokens", tokens)
         if tokens > n:
             raise ArgumentError(f"{self.module}: {tokens} tokens are asked for, the input has {n}")
         if tokens == n:

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import LARGEST_SEED, SEED, ArgumentError, NumericError, ShapeError, flag, integer, integers
+from ._arguments import LARGEST_TRIAL, ArgumentError, NumericError, ShapeError, flag, integer, integers, seed_of
 from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._experiment import run_served
 from ._functions import Mistake, attend_tensors, exception_of, without_options
 from ._head_files import quoted, write
-from ._heads import LARGEST_TRIAL
 from ._layers import attention_of_layer, drawn_seed, lacks_strategy, with_strategy
 from ._library import text
 from ._program import BRIDGE
@@ -62,7 +61,7 @@ def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None,
     wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
     given = without_options(spec, "attention") if callable(spec) else spec
-    seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+    seed = seed_of(seed)
     trial = integer("trial", trial, 0, LARGEST_TRIAL)
     arrays = functools.partial(attention_of_layer, spec=given, threads=threads, seed=seed, trial=trial,
                                strategy=strategy, plugins=plugins)

@@ -214,7 +214,7 @@ class Out(unittest.TestCase):
 class Mistakes(unittest.TestCase):
     def test_shapes(self):
         q, k, v = draw()
-        for message, arrays in ((r"expected \(heads, n, d\) or \(batch, heads, n, d\)", (q[0, 0], k[0, 0], v[0, 0])),
+        for message, arrays in ((r"expected \(heads, n, d\) or \(inputs, heads, n, d\)", (q[0, 0], k[0, 0], v[0, 0])),
                                 ("all three alike", (q[None], k, v)),
                                 ("inputs and tokens must be as many", (q, k[:, 1:], v[:, 1:])),
                                 ("inputs and tokens must be as many", (q[None].repeat(2, 0), k[None], v[None])),

@@ -39,7 +39,7 @@ from safetensors.torch import load_file
 import nysbench
 import nysbench.torch
 import tap
-from nysbench.torch import _arguments, _draws, _near, _plain
+from nysbench.torch import _clustering, _near_keys, _ridge_regression
 
 torch.set_num_threads(1)
 SEEDS, LEVEL, MOST_BIAS = 50, 1e-3, 0.05
@@ -326,10 +326,10 @@ class Formulas(unittest.TestCase):
                 (150, 8, 5, (9, 80, 20, 100), 0.1, 150),
                 (97, 3, 4, (17, 97, 40, 97), 1.7, 97), (97, 3, 4, (17, 70, 40, 80), 1.7, 11),
                 (31, 5, 1, (1, 13, 1, 11), 1, 31), (1, 4, 3, (1, 1, 1, 1), 1, 1)):
-            sizes = _plain.Sizes(n, *sizes)
+            sizes = _ridge_regression.Sizes(n, *sizes)
             q, k, v = (x.repeat(1, -(-n // different), 1)[:, :n] for x in drawn(
                 (3, different, d), (3, different, d), (3, different, dv), seed=n))
-            out, choice = _plain.kernel_ridge(sharp * q, k, v, sizes, 7)
+            out, choice = _ridge_regression.kernel_ridge(sharp * q, k, v, sizes, 7)
             self.assertEqual(choice.queries.unique().numel(), sizes.queries)
             for h in range(3):
                 with self.subTest(sizes=sizes, sharp=sharp, head=h):
@@ -359,16 +359,16 @@ class Formulas(unittest.TestCase):
                 (150, {"near": "auto", "top": 3, "window": 8}, 0.5), (31, {"near": "auto", "top": 1}, 0.1),
                 (150, {"near": "auto", "top": 0, "window": 2}, 0.3),
                 (149, {"near": "auto", "grid": "auto", "window": 24}, 0.5)):
-            sizes = _plain.Sizes(n, 9, 30, 12, n - 1 if n < 40 else 80)
+            sizes = _ridge_regression.Sizes(n, 9, 30, 12, n - 1 if n < 40 else 80)
             q, k, v = drawn((3, n, 8), (3, n, 8), (3, n, 5), seed=n)
             q = sharp * (q + torch.linspace(0, 3, n, dtype=q.dtype)[:, None])
             k = k + torch.linspace(0, 3, n, dtype=k.dtype)[:, None]
-            near = _arguments.neighbourhood(n, **{"near": None, "window": None, "top": None, "grid": None, **options})
-            out, choices = _near.kernel_ridge(q, k, v, sizes, near, 7)
-            _, alone = _plain.kernel_ridge(q, k, v, sizes, 7)
+            near = _near_keys.neighbourhood(n, **{"near": None, "window": None, "top": None, "grid": None, **options})
+            out, choices = _near_keys.kernel_ridge(q, k, v, sizes, near, 7)
+            _, alone = _ridge_regression.kernel_ridge(q, k, v, sizes, 7)
             kind = near.kind if near.kind != "auto" else "both" if near.top > 0 else "window"
-            _, (beside, _) = _near.kernel_ridge(q, k, v, sizes, dataclasses.replace(near, kind=kind), 7)
-            probes = alone.queries[_draws.sample(30, 9, 7, "cpu")].numpy()
+            _, (beside, _) = _near_keys.kernel_ridge(q, k, v, sizes, dataclasses.replace(near, kind=kind), 7)
+            probes = alone.queries[_clustering.sample(30, 9, 7, "cpu")].numpy()
             for h in range(3):
                 with self.subTest(n=n, head=h, **options):
                     plain, mine, *placed = (types.SimpleNamespace(
@@ -392,7 +392,7 @@ class Formulas(unittest.TestCase):
                              (1, 1.22, 1, 1.22, False), (1, 2, 2, 1, True), (1, 2, 1, 0.8, False), (0, 0, 0, 0, True),
                              (math.nan, 1, 1, 1, False), (1, math.nan, 1, 1, False)):
             errors = torch.tensor(errors)[:, None]
-            self.assertEqual(_near.choose(errors[:2], errors[2:]).tolist(), [has], errors)
+            self.assertEqual(_near_keys.choose(errors[:2], errors[2:]).tolist(), [has], errors)
 
     def test_a_head_has_what_its_kind_gives(self):
         """near=auto: with near keys to the last bit, without them to rounding, since sums have more terms that are 0.
@@ -402,13 +402,13 @@ class Formulas(unittest.TestCase):
                                        ("minilm_us-constitution_n512_L3", 32, {"window": 4, "top": 4}, "both")):
             q, k, v = (x.double() for x in heads_of(name))
             n = q.shape[1]
-            sizes = _plain.Sizes(n, 12, 154, m, n // 2)
+            sizes = _ridge_regression.Sizes(n, 12, 154, m, n // 2)
             given = {"window": None, "top": None, "grid": None, **options}
-            auto = _arguments.neighbourhood(n, "auto", **given)
-            beside = _arguments.neighbourhood(n, kind, **{**given, "top": given["top"] or None})
-            found, (choice, mine) = _near.kernel_ridge(q, k, v, sizes, auto, 3)
-            near, (of_near, _) = _near.kernel_ridge(q, k, v, sizes, beside, 3)
-            plain, of_plain = _plain.kernel_ridge(q, k, v, sizes, 3)
+            auto = _near_keys.neighbourhood(n, "auto", **given)
+            beside = _near_keys.neighbourhood(n, kind, **{**given, "top": given["top"] or None})
+            found, (choice, mine) = _near_keys.kernel_ridge(q, k, v, sizes, auto, 3)
+            near, (of_near, _) = _near_keys.kernel_ridge(q, k, v, sizes, beside, 3)
+            plain, of_plain = _ridge_regression.kernel_ridge(q, k, v, sizes, 3)
             with self.subTest(name, **options):
                 self.assertEqual(len(mine.near.unique()), 2)
                 self.assertTrue(torch.equal(found[mine.near], near[mine.near]))
@@ -432,22 +432,22 @@ class Formulas(unittest.TestCase):
         """One block at a time has the same outputs, to rounding."""
         layer, options = drawn((2, 210, 8), (2, 210, 8), (2, 210, 5)), {"near": "auto", "grid": 14}
         whole = nysbench.torch.kernel_ridge(*layer, 7, **options)
-        with mock.patch.object(_near, "AT_A_TIME", 1):
+        with mock.patch.object(_near_keys, "AT_A_TIME", 1):
             self.assert_near(nysbench.torch.kernel_ridge(*layer, 7, **options).numpy(), whole.numpy())
 
     def test_bounds(self):
         """Groups that no clustering gives: keys by what they receive, down to nothing, and others mixed. So features
         and their correction reach their bounds."""
-        sizes = _plain.Sizes(150, 9, 80, 20, 150)
+        sizes = _ridge_regression.Sizes(150, 9, 80, 20, 150)
         q, k, v = drawn((1, 150, 8), (1, 150, 8), (1, 150, 5))
-        _, choice = _plain.kernel_ridge(30 * q, k, v, sizes, 7)
+        _, choice = _ridge_regression.kernel_ridge(30 * q, k, v, sizes, 7)
         groups = choice.received.argsort().argsort() * 20 // 150
         mixed = torch.arange(150) % 3 == 0
         groups[0, mixed] = 15 + torch.arange(150)[mixed] % 5
         choice = choice._replace(key_groups=groups.int())
         for ridge in range(4):
             choice = choice._replace(ridge=torch.tensor([ridge]))
-            out, _ = _plain.kernel_ridge(30 * q, k, v, sizes, 7, choice)
+            out, _ = _ridge_regression.kernel_ridge(30 * q, k, v, sizes, 7, choice)
             mine = types.SimpleNamespace(**{name: (x if name == "queries" else x[0]).numpy()
                                             for name, x in choice._asdict().items()})
             expected, *_ = ridge_by_formula(*(x[0].numpy() for x in (30 * q, k, v)), sizes, mine, ridge)
@@ -457,10 +457,11 @@ class Formulas(unittest.TestCase):
         """Heads of all inputs side by side, those that share keys too, with the sizes of the C code."""
         q, k, v = drawn((2, 4, 90, 6), (2, 2, 90, 6), (2, 2, 90, 3))
         out = nysbench.torch.kernel_ridge(q, k, v, 7, seed=3)
-        sizes = _plain.Sizes(90, 3, 39, 7, 75)  # 3 = ceil(35/12), 39 = ceil(64/5 3), 75 = ceil(32/3 7)
+        sizes = _ridge_regression.Sizes(90, 3, 39, 7, 75)  # 3 = ceil(35/12), 39 = ceil(64/5 3), 75 = ceil(32/3 7)
         for i in range(2):
             for h in range(4):
-                alone, _ = _plain.kernel_ridge(q[i, h, None], k[i, h // 2, None], v[i, h // 2, None], sizes, 3)
+                alone, _ = _ridge_regression.kernel_ridge(
+                    q[i, h, None], k[i, h // 2, None], v[i, h // 2, None], sizes, 3)
                 self.assert_near(out[i, h].numpy(), alone[0].numpy(), (i, h))
         three = nysbench.torch.kernel_ridge(q[1], k[1], v[1], 7, seed=3)
         self.assert_near(three.numpy(), out[1].numpy())
@@ -472,7 +473,7 @@ class Formulas(unittest.TestCase):
         n, m = 103, 10  # segments of ten tokens, the last three of eleven
         q, k, v = drawn((2, 4, n, 6), (2, 2, n, 6), (2, 2, n, 3))
         ends = np.cumsum([0] + [10] * 7 + [11] * 3)
-        at = _draws.sample(n, m, 5, "cpu").numpy()
+        at = _clustering.sample(n, m, 5, "cpu").numpy()
         landmarks = {"segment_means": lambda x: np.array([x[a:b].mean(0) for a, b in zip(ends, ends[1:])]),
                      "uniform": lambda x: x[at]}
         for strategy, pick in landmarks.items():
@@ -493,11 +494,11 @@ class Formulas(unittest.TestCase):
         """After enough of Lloyd's iterations each token's centre is the nearest mean."""
         x, = drawn((3, 200, 4))
         one = torch.ones_like(x[..., 0])
-        groups = _plain.seed_groups(x, one, 12, _draws.uniforms(3, _draws.POINT_SEEDS, _plain.BATCHES))
+        groups = _clustering.seed_groups(x, one, 12, 3, _clustering.POINT_SEEDS)
         self.assertEqual([len(g.unique()) for g in groups], [12] * 3)
         for _ in range(100):
-            means, _ = _plain.group_means(groups, 12, x, one)
-            groups = _plain.nearest_groups(x, means)
+            means, _ = _clustering.group_means(groups, 12, x, one)
+            groups = _clustering.nearest_groups(x, means)
         for h in range(3):
             means, _ = grouped(groups[h].numpy(), 12, np.ones(200), x[h].numpy())
             apart = ((x[h].numpy()[:, None] - means)**2).sum(2)
@@ -510,13 +511,13 @@ class Draws(unittest.TestCase):
         ones = 2**32 - 1
         for seed, counter, expected in ((0, [0] * 4, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
                                         (2**64 - 1, [ones] * 4, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD))):
-            self.assertEqual(_draws.philox(seed, counter), expected)
+            self.assertEqual(_clustering.philox(seed, counter), expected)
 
     def test_samples_have_no_token_twice(self):
         sizes = list(range(1, 40)) + [63, 64, 65, 255, 256, 257, 1000, 1023, 4097, 8282, 65537]
         for n in sizes:
             for count in sorted({1, -(-n // 3), n - 1, n} - {0}):
-                at = _draws.sample(n, count, n, "cpu")
+                at = _clustering.sample(n, count, n, "cpu")
                 self.assertEqual((at.dtype, len(at), at.unique().numel()), (torch.int64, count, count), (n, count))
                 self.assertTrue(0 <= int(at.min()) and int(at.max()) < n, (n, count))
 
@@ -525,7 +526,7 @@ class Draws(unittest.TestCase):
         n, count, seeds = 90, 30, 3000
         times, pairs = torch.zeros(n), 0
         for seed in range(seeds):
-            at = _draws.sample(n, count, seed, "cpu")
+            at = _clustering.sample(n, count, seed, "cpu")
             times[at] += 1
             pairs += int(((at == 0) | (at == 1)).sum() == 2)
         expected, variance = seeds / 3, seeds * (1 / 3) * (2 / 3)
@@ -535,42 +536,43 @@ class Draws(unittest.TestCase):
         self.assertLess(abs(pairs - seeds * both), 6 * math.sqrt(seeds * both * (1 - both)))
 
     def test_a_seed_is_its_sample(self):
-        one, same, other = (_draws.sample(500, 100, seed, "cpu") for seed in (5, 5, 2**63 - 6))
+        one, same, other = (_clustering.sample(500, 100, seed, "cpu") for seed in (5, 5, 2**63 - 6))
         self.assertTrue(torch.equal(one, same))
         self.assertFalse(torch.equal(one, other))
-        self.assertEqual(_draws.sample(500, 50, 5, "cpu").tolist(), one[:50].tolist())
+        self.assertEqual(_clustering.sample(500, 50, 5, "cpu").tolist(), one[:50].tolist())
 
     def test_uniform_numbers(self):
-        numbers = np.array(_draws.uniforms(9, _draws.KEY_SEEDS, 4000))
+        numbers = np.array(_clustering.uniforms(9, _clustering.KEY_SEEDS, 4000))
         self.assertTrue((0 <= numbers).all() and (numbers < 1).all() and (numbers * 2**24 % 1 == 0).all())
         self.assertLess(abs(numbers.mean() - 0.5), 6 / math.sqrt(12 * 4000))
-        self.assertNotEqual(tuple(numbers[:6]), _draws.uniforms(9, _draws.QUERY_SEEDS, 6))
+        self.assertNotEqual(tuple(numbers[:6]), _clustering.uniforms(9, _clustering.QUERY_SEEDS, 6))
 
 
 class Gradients(unittest.TestCase):
-    SIZES, OPTIONS = _plain.Sizes(20, 3, 12, 5, 15), {"landmarks": 5, "rows": 3, "queries": 12, "keys": 15, "seed": 4}
+    SIZES = _ridge_regression.Sizes(20, 3, 12, 5, 15)
+    OPTIONS = {"landmarks": 5, "rows": 3, "queries": 12, "keys": 15, "seed": 4}
 
     def layer(self, dtype=torch.float64):
         return drawn((2, 20, 3), (1, 20, 3), (1, 20, 2), dtype=dtype, grad=True)
 
     def test_plain_operations(self):
         q, k, v = drawn((1, 20, 3), (1, 20, 3), (1, 20, 2), grad=True)
-        _, choice = _plain.kernel_ridge(q, k, v, self.SIZES, 4)
+        _, choice = _ridge_regression.kernel_ridge(q, k, v, self.SIZES, 4)
         self.assertTrue(torch.autograd.gradcheck(
-            lambda *x: _plain.kernel_ridge(*x, self.SIZES, 4, choice)[0], (q, k, v)))
+            lambda *x: _ridge_regression.kernel_ridge(*x, self.SIZES, 4, choice)[0], (q, k, v)))
 
     def test_near_keys(self):
         q, k, v = drawn((1, 40, 3), (1, 40, 3), (1, 40, 2), grad=True)
-        sizes = _plain.Sizes(40, 3, 12, 5, 15)
+        sizes = _ridge_regression.Sizes(40, 3, 12, 5, 15)
         for options in ({"near": "window", "window": 2}, {"near": "top", "top": 2}, {"near": "both", "top": 3},
                         {"near": "auto", "top": 2, "grid": 6}):
-            near = _arguments.neighbourhood(40, **{"window": None, "top": None, "grid": None, **options})
+            near = _near_keys.neighbourhood(40, **{"window": None, "top": None, "grid": None, **options})
             for has in {True, near.kind != "auto"}:
-                with mock.patch.object(_near, "choose", lambda *_, has=has: torch.tensor([has])):
-                    _, choice = _near.kernel_ridge(q, k, v, sizes, near, 4)
-                with self.subTest(has=has, **options), mock.patch.object(_near, "AT_A_TIME", 1):  # in steps
+                with mock.patch.object(_near_keys, "choose", lambda *_, has=has: torch.tensor([has])):
+                    _, choice = _near_keys.kernel_ridge(q, k, v, sizes, near, 4)
+                with self.subTest(has=has, **options), mock.patch.object(_near_keys, "AT_A_TIME", 1):  # in steps
                     self.assertTrue(torch.autograd.gradcheck(
-                        lambda *x: _near.kernel_ridge(*x, sizes, near, 4, choice)[0], (q, k, v)))
+                        lambda *x: _near_keys.kernel_ridge(*x, sizes, near, 4, choice)[0], (q, k, v)))
 
     def test_nystrom(self):
         for strategy in ("segment_means", "uniform", "kmeans"):
@@ -581,7 +583,7 @@ class Gradients(unittest.TestCase):
     def expected(self, q, k, v, near=None):
         """Outputs and gradients of the plain operations."""
         shared = [x.repeat_interleave(2, 0) for x in (k, v)]
-        function, place = (_plain, ()) if near is None else (_near, (near,))
+        function, place = (_ridge_regression, ()) if near is None else (_near_keys, (near,))
         _, choice = function.kernel_ridge(q.detach(), *(x.detach() for x in shared), self.SIZES, *place, 4)
         out, _ = function.kernel_ridge(q, *shared, self.SIZES, *place, 4, choice)
         return out, torch.autograd.grad(out.square().sum(), (q, k, v))
@@ -596,7 +598,7 @@ class Gradients(unittest.TestCase):
     def test_operator(self):
         self.assert_same(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS), self.layer())
         for kind in ("window", "top", "both", "auto"):
-            near = _arguments.neighbourhood(20, kind, None, None, 4 if kind != "top" else None)
+            near = _near_keys.neighbourhood(20, kind, None, None, 4 if kind != "top" else None)
             with self.subTest(kind):
                 self.assert_same(lambda *x: nysbench.torch.kernel_ridge(
                     *x, **self.OPTIONS, near=kind, grid=4 if kind != "top" else None), self.layer(), near)
@@ -615,7 +617,7 @@ class Gradients(unittest.TestCase):
         ridge = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS))
         self.assert_same(lambda *x: ridge(*x) / 2, self.layer())
         near = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS, near="auto"))
-        self.assert_same(lambda *x: near(*x) / 2, self.layer(), _arguments.neighbourhood(20, "auto", None, None, None))
+        self.assert_same(lambda *x: near(*x) / 2, self.layer(), _near_keys.neighbourhood(20, "auto", None, None, None))
         for strategy in ("segment_means", "uniform", "kmeans"):
             layer, landmarks = self.layer(), lambda *x: nysbench.torch.nystrom(*x, 4, strategy=strategy)
             torch.testing.assert_close(compiled(landmarks)(*layer), 2 * landmarks(*layer))
@@ -634,9 +636,9 @@ class Gradients(unittest.TestCase):
             self.assertEqual(function(*layer, landmarks=4).shape, (2, 20, 2))
         for grid in (None, 6, "auto"):  # nothing asks for a number on the device
             self.assertEqual(nysbench.torch.kernel_ridge(*layer, 4, near="auto", grid=grid).shape, (2, 20, 2))
-            sizes, near = self.SIZES, _arguments.neighbourhood(20, "auto", None, None, grid)
+            sizes, near = self.SIZES, _near_keys.neighbourhood(20, "auto", None, None, grid)
             shared = [x.detach().repeat_interleave(2, 0) for x in layer[1:]]
-            self.assertEqual(_near.kernel_ridge(layer[0].detach(), *shared, sizes, near, 4)[0].shape, (2, 20, 2))
+            self.assertEqual(_near_keys.kernel_ridge(layer[0].detach(), *shared, sizes, near, 4)[0].shape, (2, 20, 2))
 
     def test_autocast(self):
         layer = self.layer(torch.float32)

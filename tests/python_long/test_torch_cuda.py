@@ -23,7 +23,7 @@ from torch.utils._pytree import tree_leaves
 
 import nysbench.torch
 import tap
-from nysbench.torch import _arguments, _kernel_ridge, _near, _nystrom, _plain
+from nysbench.torch import _kernel_ridge, _near_keys, _nystrom, _ridge_regression
 
 torch.set_num_threads(1)
 ALLOWED = {torch.float32: 1e-4, torch.float16: 4 * 2.0**-11, torch.bfloat16: 4 * 2.0**-8}
@@ -66,13 +66,13 @@ class WithoutDevice(unittest.TestCase):
         self.assertGreater(mode.operations, 20)
 
     def test_no_call_waits(self):
-        sizes = _plain.Sizes(257, 9, 80, 20, 100)
-        self.asks_nothing(lambda *x: _plain.kernel_ridge(*x, sizes, 1)[0])
+        sizes = _ridge_regression.Sizes(257, 9, 80, 20, 100)
+        self.asks_nothing(lambda *x: _ridge_regression.kernel_ridge(*x, sizes, 1)[0])
         for kind in ("window", "top", "both", "auto"):
             for grid in (None,) if kind == "top" else (None, "auto", 6):
                 with self.subTest(kind, grid=grid):
-                    near = _arguments.neighbourhood(257, kind, None, None, grid)
-                    self.asks_nothing(lambda *x, near=near: _near.kernel_ridge(*x, sizes, near, 1)[0])
+                    near = _near_keys.neighbourhood(257, kind, None, None, grid)
+                    self.asks_nothing(lambda *x, near=near: _near_keys.kernel_ridge(*x, sizes, near, 1)[0])
         for strategy in _nystrom.STRATEGIES:
             def attend(*x, strategy=strategy):
                 groups = _nystrom._groups(*x[:2], 20, 100, 4, 1) if strategy == "kmeans" else None
@@ -125,8 +125,8 @@ class Same(unittest.TestCase):
             for dtype, allowed in ALLOWED.items():
                 with self.subTest(near=near, dtype=dtype):
                     given = layer(self.device, dtype, grad=True)
-                    sizes = _plain.Sizes(257, 17, 218, 40, 257)
-                    around = _arguments.neighbourhood(257, near, None, None, "auto" if near == "auto" else None)
+                    sizes = _ridge_regression.Sizes(257, 17, 218, 40, 257)
+                    around = _near_keys.neighbourhood(257, near, None, None, "auto" if near == "auto" else None)
                     out, *choice = torch.ops.nysbench.kernel_ridge(
                         *given, sizes.rows, sizes.queries, sizes.landmarks, sizes.keys, near, around.reach, around.top,
                         around.columns, around.before, 3)
@@ -135,9 +135,9 @@ class Same(unittest.TestCase):
                     q, k, v = (_kernel_ridge._heads(x) for x in copies)
                     k, v = _kernel_ridge._grouped(k, len(q)), _kernel_ridge._grouped(v, len(q))
                     plain, mine = (kind(*(x.cpu() for x in part)) for kind, part in (
-                        (_plain.Choice, choice[:7]), (_near.Choice, choice[7:])))
-                    expected, _ = (_plain.kernel_ridge(q, k, v, sizes, 3, plain) if near == "none" else
-                                   _near.kernel_ridge(q, k, v, sizes, around, 3, (plain, mine)))
+                        (_ridge_regression.Choice, choice[:7]), (_near_keys.NearChoice, choice[7:])))
+                    expected, _ = (_ridge_regression.kernel_ridge(q, k, v, sizes, 3, plain) if near == "none" else
+                                   _near_keys.kernel_ridge(q, k, v, sizes, around, 3, (plain, mine)))
                     expected = expected.reshape(out.shape)
                     self.assert_apart(out, expected, allowed)
                     for x, y in zip(gradients, torch.autograd.grad(expected.float().square().sum(), copies)):

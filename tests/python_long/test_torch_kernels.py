@@ -24,7 +24,7 @@ os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is imported
 import torch
 
 import tap
-from nysbench.torch import _arguments, _kernels, _near, _plain
+from nysbench.torch import _near_keys, _ridge_regression, _triton_kernels
 
 torch.set_num_threads(1)
 ALLOWED = {torch.float32: 1e-5, torch.float16: 3e-3}
@@ -49,15 +49,15 @@ class Kernels(unittest.TestCase):
             for dtype, allowed in ALLOWED.items():
                 with self.subTest(name, dtype=dtype):
                     q, k, v = layer(heads, n, d, dv, dtype)
-                    sizes_ = _plain.Sizes(n, *sizes)
-                    self.assertTrue(_kernels.serves(q, v, sizes_))
-                    out, choice = _kernels.kernel_ridge(q, k, v, sizes_, 5)
+                    sizes_ = _ridge_regression.Sizes(n, *sizes)
+                    self.assertTrue(_triton_kernels.serves(q, v, sizes_))
+                    out, choice = _triton_kernels.kernel_ridge(q, k, v, sizes_, 5)
                     shared = [x.repeat_interleave(heads[0] // heads[1], 0) for x in (k, v)]
-                    expected, _ = _plain.kernel_ridge(q, *shared, sizes_, 5, choice)
+                    expected, _ = _ridge_regression.kernel_ridge(q, *shared, sizes_, 5, choice)
                     self.assertEqual((out.dtype, out.shape), (dtype, expected.shape))
                     apart = (out.float() - expected.float()).norm(dim=(1, 2)) / expected.float().norm(dim=(1, 2))
                     self.assertLess(float(apart.max()), allowed)
-                    self.assert_alike(choice, _plain.kernel_ridge(q, *shared, sizes_, 5)[1])
+                    self.assert_alike(choice, _ridge_regression.kernel_ridge(q, *shared, sizes_, 5)[1])
 
     def assert_alike(self, mine, plain):
         for name, x, y in zip(mine._fields, mine, plain):
@@ -79,27 +79,27 @@ class Kernels(unittest.TestCase):
                 (109, {"near": "both", "grid": 12, "window": 30, "top": 7}, None),
                 (149, {"near": "auto", "grid": "auto", "window": 24, "top": 9}, [True, False, False, True]),
                 (101, {"near": "auto", "window": 13, "top": 0}, [False, True, False, True])):
-            near = _arguments.neighbourhood(n, **{"window": None, "top": None, "grid": None, **options})
-            sizes = _plain.Sizes(n, 9, 60, 20, 80)
+            near = _near_keys.neighbourhood(n, **{"window": None, "top": None, "grid": None, **options})
+            sizes = _ridge_regression.Sizes(n, 9, 60, 20, 80)
             for dtype, allowed in ALLOWED.items():
                 with self.subTest(n=n, dtype=dtype, **options):
                     q, k, v = layer((4, 4), n, 24, 10, dtype)
-                    given, chosen, choose = (q, k, v, sizes, near, 5), [], _near.choose
+                    given, chosen, choose = (q, k, v, sizes, near, 5), [], _near_keys.choose
 
                     def as_stated(*errors, choose=choose, chosen=chosen, has=has):
                         chosen.append(choose(*errors).tolist())
                         return torch.tensor(has)
-                    with mock.patch.object(_near, "choose", as_stated):
-                        _, choices = _near.kernel_ridge(*given, kernels=_kernels)
-                        _, plain = _near.kernel_ridge(*given)
+                    with mock.patch.object(_near_keys, "choose", as_stated):
+                        _, choices = _near_keys.kernel_ridge(*given, kernels=_triton_kernels)
+                        _, plain = _near_keys.kernel_ridge(*given)
                     self.assert_alike(choices[0], plain[0])
                     self.assertEqual(choices[1].near.tolist(), has or [True] * 4)
                     self.assertEqual(chosen[:1], chosen[1:])
-                    expected, _ = _near.kernel_ridge(*given, choices)
+                    expected, _ = _near_keys.kernel_ridge(*given, choices)
                     alone = ~choices[1].near
-                    expected[alone] = _plain.kernel_ridge(q, k, v, sizes, 5, choices[0])[0][alone]
-                    with mock.patch.object(_near, "answer", _kernels.answer_near):
-                        out, _ = _near.kernel_ridge(*given, choices)
+                    expected[alone] = _ridge_regression.kernel_ridge(q, k, v, sizes, 5, choices[0])[0][alone]
+                    with mock.patch.object(_near_keys, "answer", _triton_kernels.answer_near):
+                        out, _ = _near_keys.kernel_ridge(*given, choices)
                     self.assertEqual((out.dtype, out.shape), (dtype, expected.shape))
                     apart = (out.float() - expected.float()).norm(dim=(1, 2)) / expected.float().norm(dim=(1, 2))
                     self.assertLess(float(apart.max()), allowed)
@@ -111,11 +111,11 @@ class Kernels(unittest.TestCase):
             rng = torch.Generator().manual_seed(1)
             steps = torch.randn(2, 300, 3, generator=rng).cumsum(1) / 10
             q, k, v = (torch.tanh(steps @ torch.randn(3, 16, generator=rng)) for _ in range(3))
-            sizes = _plain.Sizes(300, rows, 260, landmarks, 280)
+            sizes = _ridge_regression.Sizes(300, rows, 260, landmarks, 280)
             with self.subTest(rows=rows):
-                out, choice = _kernels.kernel_ridge(q, k, v, sizes, 5)
-                expected, plain = _plain.kernel_ridge(q, k, v, sizes, 5, choice._replace(ridge=None))
-                self.assertEqual(plain.ridge.tolist(), [len(_plain.RIDGES) - 1] * 2, "not a hard case")
+                out, choice = _triton_kernels.kernel_ridge(q, k, v, sizes, 5)
+                expected, plain = _ridge_regression.kernel_ridge(q, k, v, sizes, 5, choice._replace(ridge=None))
+                self.assertEqual(plain.ridge.tolist(), [len(_ridge_regression.RIDGES) - 1] * 2, "not a hard case")
                 self.assertTrue(torch.equal(choice.ridge, plain.ridge))
                 exact = torch.nn.functional.scaled_dot_product_attention(q, k, v)
                 mine, other = ((x - exact).norm() for x in (out, expected))
@@ -123,20 +123,20 @@ class Kernels(unittest.TestCase):
 
     def test_a_head_that_is_not_finite_leaves_the_others(self):
         """Values only: the interpreter raises an error where all distances are NaN."""
-        sizes = _plain.Sizes(60, 4, 40, 8, 50)
+        sizes = _ridge_regression.Sizes(60, 4, 40, 8, 50)
         q, k, v = layer((3, 3), 60, 16, 16, torch.float32)
-        before, _ = _kernels.kernel_ridge(q, k, v, sizes, 5)
+        before, _ = _triton_kernels.kernel_ridge(q, k, v, sizes, 5)
         v[1] = math.nan
-        after, _ = _kernels.kernel_ridge(q, k, v, sizes, 5)
+        after, _ = _triton_kernels.kernel_ridge(q, k, v, sizes, 5)
         self.assertTrue(after[1].isnan().all())
         self.assertTrue(torch.equal(after[::2], before[::2]))
 
     def test_what_the_kernels_leave_to_plain_operations(self):
-        x, sizes = torch.zeros(1, 9000, 64), _plain.Sizes(9000, 80, 1024, 192, 2048)
-        self.assertTrue(_kernels.serves(x, x, sizes))
-        self.assertFalse(_kernels.serves(x.double(), x.double(), sizes))
-        self.assertFalse(_kernels.serves(x, x.new_zeros(1, 9000, 300), sizes))
-        self.assertFalse(_kernels.serves(x, x, _plain.Sizes(9000, 80, 1024, 2000, 2048)))
+        x, sizes = torch.zeros(1, 9000, 64), _ridge_regression.Sizes(9000, 80, 1024, 192, 2048)
+        self.assertTrue(_triton_kernels.serves(x, x, sizes))
+        self.assertFalse(_triton_kernels.serves(x.double(), x.double(), sizes))
+        self.assertFalse(_triton_kernels.serves(x, x.new_zeros(1, 9000, 300), sizes))
+        self.assertFalse(_triton_kernels.serves(x, x, _ridge_regression.Sizes(9000, 80, 1024, 2000, 2048)))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 import tap
-from nysbench.torch import _arguments, _kernels, _near, _plain
+from nysbench.torch import _near_keys, _ridge_regression, _triton_kernels
 
 SHARED = {80: 163 * 2**10, 90: 227 * 2**10}
 N, HEADS, D = 4097, 24, 64
@@ -39,8 +39,9 @@ def launched(function):
 
         def __getitem__(self, grid):
             return lambda *arguments, **others: found.append((self.kernel, arguments, others))
-    kernels = {name: Launcher(x) for name, x in vars(_kernels).items() if isinstance(x, triton.runtime.jit.JITFunction)}
-    with mock.patch.multiple(_kernels, **kernels):
+    kernels = {name: Launcher(x) for name, x in vars(_triton_kernels).items()
+               if isinstance(x, triton.runtime.jit.JITFunction)}
+    with mock.patch.multiple(_triton_kernels, **kernels):
         function()
     return found
 
@@ -72,21 +73,21 @@ class Kernels(unittest.TestCase):
         """One block of exact queries, and several."""
         for landmarks, dtype, target in ((104, torch.float16, 90), (192, torch.float32, 80)):
             rows = math.ceil(5 * landmarks / 12)
-            sizes = _plain.Sizes(N, rows, math.ceil(64 / 5 * rows), landmarks, math.ceil(32 / 3 * landmarks))
+            sizes = _ridge_regression.Sizes(N, rows, math.ceil(64 / 5 * rows), landmarks, math.ceil(32 / 3 * landmarks))
             points = torch.empty(HEADS, N, D, dtype=dtype)
-            self.assertTrue(_kernels.serves(points, points, sizes))
-            self.assert_compiled(lambda: _kernels.kernel_ridge(points, points, points, sizes, 1), target, 16)
+            self.assertTrue(_triton_kernels.serves(points, points, sizes))
+            self.assert_compiled(lambda: _triton_kernels.kernel_ridge(points, points, points, sizes, 1), target, 16)
 
     def test_near_keys(self):
         """Tokens in a row, and an image."""
         for grid, dtype, target in ((None, torch.float32, 80), ("auto", torch.float16, 90)):
-            near = _arguments.neighbourhood(N, "auto", None, None, grid)
+            near = _near_keys.neighbourhood(N, "auto", None, None, grid)
             points = torch.empty(HEADS, N, D, dtype=dtype)
             landmarks, numbers = torch.empty(HEADS, 104, D), torch.empty(HEADS, 104)
-            choice = _near.Choice(*(torch.empty(shape, dtype=torch.int64) for shape in (
+            choice = _near_keys.NearChoice(*(torch.empty(shape, dtype=torch.int64) for shape in (
                 (HEADS, 44), (HEADS, 44, near.top), (HEADS, N), (HEADS, N))), numbers,
                 torch.empty(HEADS, dtype=torch.bool))
-            self.assert_compiled(lambda: _kernels.answer_near(
+            self.assert_compiled(lambda: _triton_kernels.answer_near(
                 points, points, points, landmarks, numbers, landmarks, numbers, near, choice), target, 1)
 
 

@@ -8,14 +8,16 @@ from typing import Optional, Tuple, Union, cast
 
 import torch
 
-from .._arguments import ArgumentError
+from .._arguments import ArgumentError, check_tensors, count_of, seed_of
 from .._attention_interface import full_precision
-from . import _near, _plain
-from ._arguments import check_layer, count, neighbourhood, seed_of
+from . import _near_keys, _ridge_regression
+from ._clustering import accumulated
+from ._near_keys import NearChoice, Neighbourhood, neighbourhood
+from ._ridge_regression import Choice, Sizes
 
 _kernels: Optional[ModuleType] = None
 with contextlib.suppress(ImportError):  # no Triton: plain operations
-    _kernels = importlib.import_module("._kernels", __package__)
+    _kernels = importlib.import_module("._triton_kernels", __package__)
 
 
 def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 192, *,
@@ -53,7 +55,7 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
     >>> nysbench.torch.kernel_ridge(*torch.randn(3, 4, 2048, 64), landmarks=48).shape
     torch.Size([4, 2048, 64])
     """
-    check_layer(q, k, v)
+    check_tensors(q, k, v)
     sizes = _sizes(q.shape[-2], landmarks, rows, queries, keys)
     around = neighbourhood(q.shape[-2], near, window, top, grid)
     outputs, *_ = torch.ops.nysbench.kernel_ridge(
@@ -64,15 +66,15 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
 
 def _sizes(n, landmarks, rows, queries, keys):
     """How many there are of each, as in src/attentions/kernel_ridge.c."""
-    landmarks = count("landmarks", landmarks)
-    rows = math.ceil(5 * landmarks / 12) if rows is None else count("rows", rows)
-    queries = min(n, math.ceil(64 / 5 * rows) if queries is None else count("queries", queries))
-    keys = min(n, math.ceil(32 / 3 * landmarks) if keys is None else count("keys", keys))
+    landmarks = count_of("landmarks", landmarks)
+    rows = math.ceil(5 * landmarks / 12) if rows is None else count_of("rows", rows)
+    queries = min(n, math.ceil(64 / 5 * rows) if queries is None else count_of("queries", queries))
+    keys = min(n, math.ceil(32 / 3 * landmarks) if keys is None else count_of("keys", keys))
     if rows > queries:
         raise ArgumentError(f"rows = {rows}, and {queries} of n = {n} queries are sampled")
     if landmarks > keys:
         raise ArgumentError(f"landmarks = {landmarks}, and {keys} of n = {n} keys are sampled")
-    return _plain.Sizes(n, rows, queries, landmarks, keys)
+    return Sizes(n, rows, queries, landmarks, keys)
 
 
 def _heads(x):
@@ -86,9 +88,9 @@ def _grouped(x, heads):
 
 
 def _no_near_keys(q):
-    """A _near.Choice, empty."""
-    number = _plain.accumulated(q[:0]).dtype
-    return _near.Choice(*(q.new_empty(0, dtype=dtype) for dtype in (*[torch.int64] * 4, number, torch.bool)))
+    """A NearChoice, empty."""
+    number = accumulated(q[:0]).dtype
+    return NearChoice(*(q.new_empty(0, dtype=dtype) for dtype in (*[torch.int64] * 4, number, torch.bool)))
 
 
 _Tensors = Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor,
@@ -99,8 +101,8 @@ _Tensors = Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.T
 def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, rows: int, queries: int, landmarks: int, keys: int,
               near: str, reach: int, top: int, columns: int, before: int, seed: int) -> _Tensors:
     """The outputs, the Choice, and that of near keys, empty without them."""
-    sizes = _plain.Sizes(q.shape[-2], rows, queries, landmarks, keys)
-    around = _near.Neighbourhood(sizes.n, near, reach, top, columns, before)
+    sizes = Sizes(q.shape[-2], rows, queries, landmarks, keys)
+    around = Neighbourhood(sizes.n, near, reach, top, columns, before)
     a, b, c = (_heads(x).contiguous() for x in (q, k, v))
     nears = _no_near_keys(q)
     kernels = _kernels if q.is_cuda and _kernels is not None and _kernels.serves(a, c, sizes) else None
@@ -108,9 +110,9 @@ def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, rows: int, quer
         if kernels and near == "none":
             out, choice = kernels.kernel_ridge(a, b, c, sizes, seed)
         elif near == "none":
-            out, choice = _plain.kernel_ridge(a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, seed)
+            out, choice = _ridge_regression.kernel_ridge(a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, seed)
         else:
-            out, (choice, nears) = _near.kernel_ridge(
+            out, (choice, nears) = _near_keys.kernel_ridge(
                 a, _grouped(b, len(a)), _grouped(c, len(a)), sizes, around, seed, kernels=kernels)
     return cast(_Tensors, (out.reshape(*q.shape[:-1], v.shape[-1]), *choice, *nears))
 
@@ -139,17 +141,17 @@ def _backward(ctx, gradient, *_):
     """Through the plain operations, with the choice of the forward pass."""
     q, k, v, *choice = ctx.saved_tensors
     rows, queries, landmarks, keys, near, reach, top, columns, before, seed = ctx.options
-    sizes = _plain.Sizes(q.shape[-2], rows, queries, landmarks, keys)
-    around = _near.Neighbourhood(sizes.n, near, reach, top, columns, before)
-    plain, nears = _plain.Choice(*choice[:7]), _near.Choice(*choice[7:])
+    sizes = Sizes(q.shape[-2], rows, queries, landmarks, keys)
+    around = Neighbourhood(sizes.n, near, reach, top, columns, before)
+    plain, nears = Choice(*choice[:7]), NearChoice(*choice[7:])
     with torch.enable_grad(), full_precision(q.device):
         inputs = [x.detach().requires_grad_() for x in (q, k, v)]
         a, b, c = (_heads(x) for x in inputs)
         b, c = _grouped(b, len(a)), _grouped(c, len(a))
         if near == "none":
-            out, _ = _plain.kernel_ridge(a, b, c, sizes, seed, plain)
+            out, _ = _ridge_regression.kernel_ridge(a, b, c, sizes, seed, plain)
         else:
-            out, _ = _near.kernel_ridge(a, b, c, sizes, around, seed, (plain, nears))
+            out, _ = _near_keys.kernel_ridge(a, b, c, sizes, around, seed, (plain, nears))
         return (*torch.autograd.grad(out, inputs, _heads(gradient)), *[None] * 10)
 
 

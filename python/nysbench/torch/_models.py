@@ -13,7 +13,7 @@ from typing import Any
 from .._attention_interface import Call, layer_number, needs
 from .._arguments import ArgumentError
 from ._kernel_ridge import kernel_ridge
-from ._near import KINDS
+from ._near_keys import KINDS
 from ._nystrom import nystrom
 
 NAME = "nysbench_kernel_ridge"

@@ -14,9 +14,8 @@ import torch
 import torch.nn.functional as F
 
 from .._attention_interface import full_precision
-from .._arguments import ArgumentError
-from . import _draws, _plain
-from ._arguments import check_layer, count, seed_of
+from .._arguments import ArgumentError, check_tensors, count_of, seed_of
+from ._clustering import POINT_SEEDS, accumulated, group_means, nearest_groups, sample, seed_groups
 
 STRATEGIES = ("segment_means", "uniform", "kmeans")
 
@@ -36,9 +35,10 @@ def nystrom(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 
     Returns the outputs: the shape of q, with the dimension of v. Gradients hold tokens and groups fixed. Raises
     TypeError, ShapeError and ArgumentError.
     """
-    check_layer(q, k, v)
-    m, steps, iterations = count("landmarks", landmarks), count("steps", steps), count("iterations", iterations)
-    most = min(q.shape[-2], count("tokens", tokens)) if strategy == "kmeans" else q.shape[-2]
+    check_tensors(q, k, v)
+    m, steps = count_of("landmarks", landmarks), count_of("steps", steps)
+    iterations = count_of("iterations", iterations)
+    most = min(q.shape[-2], count_of("tokens", tokens)) if strategy == "kmeans" else q.shape[-2]
     if strategy not in STRATEGIES:
         raise ArgumentError(f"strategy: expected one of {', '.join(STRATEGIES)}, not {strategy!r}")
     if m > most:
@@ -98,31 +98,31 @@ def _landmarks(q, k, m, strategy, tokens, seed, groups):
     """Of queries and keys, both (inputs, heads, m, d)."""
     n = q.shape[-2]
     if strategy == "uniform":
-        at = _draws.sample(n, m, seed, q.device)
-        return _plain.accumulated(q[..., at, :]), _plain.accumulated(k[..., at, :])
+        at = sample(n, m, seed, q.device)
+        return accumulated(q[..., at, :]), accumulated(k[..., at, :])
     if strategy == "segment_means":
         short, longer = n // m, n % m  # the last segments are longer by a token
         return tuple(torch.cat([part.unflatten(-2, (-1, length)).mean(-2) for part, length in (
             (x[..., :(m - longer) * short, :], short), (x[..., (m - longer) * short:, :], short + 1))
-            if part.shape[-2]], -2) for x in (_plain.accumulated(q), _plain.accumulated(k)))
+            if part.shape[-2]], -2) for x in (accumulated(q), accumulated(k)))
     points = _sampled(q, k, tokens, seed)
     one = torch.ones_like(points[0][..., 0])
-    return tuple(_plain.group_means(groups, m, x, one)[0].unflatten(0, q.shape[:2]) for x in points)
+    return tuple(group_means(groups, m, x, one)[0].unflatten(0, q.shape[:2]) for x in points)
 
 
 def _sampled(q, k, tokens, seed):
     """Queries and keys (inputs heads, tokens, d) of a sample of the tokens."""
-    at = _draws.sample(q.shape[-2], tokens, seed, q.device)
-    return tuple(_plain.accumulated(x[..., at, :]).flatten(0, -3) for x in (q, k))
+    at = sample(q.shape[-2], tokens, seed, q.device)
+    return tuple(accumulated(x[..., at, :]).flatten(0, -3) for x in (q, k))
 
 
 def _groups(q, k, m, tokens, iterations, seed):
     """Clusters of the sampled tokens' [q; k]: (inputs heads, tokens)."""
     x = torch.cat(_sampled(q, k.repeat_interleave(q.shape[-3] // k.shape[-3], -3), tokens, seed), -1)
     one = torch.ones_like(x[..., 0])
-    group = _plain.seed_groups(x, one, m, _draws.uniforms(seed, _draws.POINT_SEEDS, _plain.BATCHES))
+    group = seed_groups(x, one, m, seed, POINT_SEEDS)
     for _ in range(iterations - 1):
-        group = _plain.nearest_groups(x, _plain.group_means(group, m, x, one)[0])
+        group = nearest_groups(x, group_means(group, m, x, one)[0]).int()
     return group
 
 

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kernel_ridge with near keys: attention to near keys one by one, and to landmarks in the place of all others, in
-operations of PyTorch. On a GPU of CUDA three steps are kernels of _kernels.py: the choice of rows and of keys, and the
-answer. docs/method.md has the formulas ("Near keys"); blocks of queries are those of src/layers/near.c.
+operations of PyTorch. On a GPU of CUDA three steps are kernels of _triton_kernels.py: the choice of rows and of keys,
+and the answer. docs/method.md has the formulas ("Near keys"); blocks of queries are those of src/layers/near.c.
 
-Which keys are near is a mask, and so is which heads have any where near=auto chooses: no device is waited for. h, k, m,
-s and n are as in _plain.py; w are the keys around a block, and t the strongest keys of an exact query.
+Which keys are near is a mask, and so is which heads have any where near=auto chooses: no device is waited for. h, k, m
+and n are as in _ridge_regression.py; w are the keys around a block, and t the strongest keys of an exact query.
 
 1. attend_rows: outputs at the exact queries, their strongest keys, and what keys receive, all and those not near.
-2. fit_landmarks: they are placed as in _plain.py, with near keys by what keys receive that are not near; and all keys
-   belong to one.
-3. fit: features and a ridge, with near keys or, as _plain.py has them, without. near=auto places landmarks for both,
-   fits both and chooses.
-4. answer: one softmax over landmarks and near keys for all queries, some blocks at a time.
+2. fit_landmarks: landmarks are placed as in _ridge_regression.py, by what keys receive that are not near, and all keys
+   belong to one; then features and a ridge. near=auto also fits landmarks without near keys, and chooses.
+3. answer: one softmax over landmarks and near keys for all queries, some blocks at a time.
 """
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from . import _draws, _plain
-from ._plain import accumulated
+from .._arguments import LARGEST_INT, ArgumentError, integer
+from . import _ridge_regression
+from ._clustering import accumulated, gather, nearest_groups, nearest_points, sample, sum_by
+from ._ridge_regression import attention_rows, corrected, place_landmarks, regress, weighted_mean
 
 KINDS = ("none", "window", "top", "both", "auto")
 # As in src/layers/kernel_ridge_fit.c and near.c.
@@ -30,6 +31,9 @@ CLEARLY, NEAR_TIE, LEAST_FAR, CORRECTIONS = 1.5, 1.1, 1e-12, 2
 RUN, SIDE, BEFORE = 32, 8, 64  # tokens of a block in a row, patches of a block's side, tokens of a block before patches
 NO_WINDOW = -RUN // 2  # the reach with which no key is around a block of a row, its own neither
 AT_A_TIME = 2**24  # numbers of a step of `answer`
+# As in src/attentions/kernel_ridge.c.
+USUAL_NEAR, MOST_BEFORE, MOST_COLUMNS = 32, 8, 2**20
+_HAVE = {"window": "a window", "grid": "a window, which a grid shapes", "top": "top keys"}
 
 
 @dataclass(frozen=True)
@@ -117,9 +121,35 @@ def _span(first, length, reach, size):
     return at, (at >= first - reach) & (at < first + length + reach)
 
 
-class Choice(NamedTuple):
-    """What gradients hold fixed beside the Choice of _plain.py, in which r of heads with near keys is that of keys that
-    are not near, divided by its sum."""
+def neighbourhood(n, near, window, top, grid):
+    """Near keys of n tokens, with the options of src/attentions/kernel_ridge.c."""
+    if near not in KINDS:
+        raise ArgumentError(f"near: expected one of {', '.join(KINDS[:-1])} and {KINDS[-1]}, not {near!r}")
+    for name, value, kinds in (("window", window, "window"), ("grid", grid, "window"), ("top", top, "top")):
+        if value is not None and near not in (kinds, "both", "auto"):
+            raise ArgumentError(f"near={near}, {name}={value}: near={kinds}, both and auto have {_HAVE[name]}")
+    width = USUAL_NEAR if window is None else integer("window", window, 0, LARGEST_INT)
+    least = 0 if near == "auto" else 1  # without top keys it chooses from none and window
+    strongest = USUAL_NEAR if top is None else integer("top", top, least, LARGEST_INT)
+    strongest = min(n, strongest) if near in ("top", "both", "auto") else 0
+    if grid is None:
+        return Neighbourhood(n, near, NO_WINDOW if near == "top" else min(width // 2, n), strongest, 0, 0)
+    if grid == "auto":
+        columns = math.isqrt(n)
+        if n - columns * columns > MOST_BEFORE:
+            raise ArgumentError(f"grid = auto, and n = {n} is not a square and up to {MOST_BEFORE} tokens before it")
+        before = n - columns * columns
+    else:
+        columns = integer("grid", grid, 2, MOST_COLUMNS)
+        if columns > n:
+            raise ArgumentError(f"grid = {columns} columns, and there are {n} tokens")
+        before = n % columns
+    return Neighbourhood(n, near, min((math.isqrt(width + 1) - 1) // 2, n), strongest, columns, before)
+
+
+class NearChoice(NamedTuple):
+    """What gradients hold fixed beside the Choice of _ridge_regression.py, in which r of heads with near keys is that
+    of keys that are not near, divided by its sum."""
     blocks: torch.Tensor        # (h, k), int64: of the drawn queries nearest to the exact ones
     strongest: torch.Tensor     # (h, k, t), int64
     key_groups: torch.Tensor    # (h, n), int64: the nearest landmark; 0 in heads without near keys
@@ -149,33 +179,30 @@ class Fit(NamedTuple):
 
 
 def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
-    """Outputs (h, n, dv) in the type of q, and both Choices; those that are given are kept. kernels: _kernels.py, for
-    the steps that it has, if nothing is given."""
+    """Outputs (h, n, dv) in the type of q, and both Choices; those that are given are kept. kernels:
+    _triton_kernels.py, for the steps that it has, if nothing is given."""
     plain, mine = choice or (None, None)
     centres, weight, queries, query_groups = (
-        kernels.choose_rows(q, sizes, seed) if kernels else _plain.choose_rows(q, sizes, seed, plain))
+        kernels.choose_rows(q, sizes, seed) if kernels else _ridge_regression.choose_rows(q, sizes, seed, plain))
     if mine is None:
-        place = _nearest_points(accumulated(q[:, queries]), centres)
-        mine = Choice(near.block_of(queries[place]), *[None] * 5)
+        place = nearest_points(accumulated(q[:, queries]), centres)
+        mine = NearChoice(near.block_of(queries[place]), *[None] * 5)
     outputs, strongest, received, far = attend_rows(centres, weight, k, v, near, mine)
     exact = centres, weight, outputs
     if choice:
         found, *_ = fit_landmarks(exact, k, v, near, sizes, plain, mine)
     else:
-        choose_keys = (kernels or _plain).choose_keys
-        drawn = mine._replace(strongest=strongest, query_groups=_nearest(q, centres, None))
-
-        def fit_where(has, received, groups, mass):
-            """A Fit and both Choices with near keys, or without."""
-            plain = choose_keys(k, queries, query_groups, received, sizes, seed)
-            its = drawn._replace(near=torch.full_like(far[:, 0], has, dtype=torch.bool), key_groups=groups, mass=mass)
-            return fit_landmarks(exact, k, v, near, sizes, plain, its, far)
-        beside = fit_where(True, far / far.sum(1, keepdim=True), None, None)
+        def draw_keys(received):
+            return (kernels or _ridge_regression).choose_keys(k, queries, query_groups, received, sizes, seed)
+        mine = mine._replace(strongest=strongest, query_groups=nearest_groups(q, centres),
+                             near=torch.ones_like(far[:, 0], dtype=torch.bool))
+        beside = fit_landmarks(exact, k, v, near, sizes, draw_keys(far / far.sum(1, keepdim=True)), mine, far)
         found, plain, mine = beside
         if near.kind == "auto":
-            both = fit_where(False, received, torch.zeros_like(mine.key_groups), torch.zeros_like(mine.mass)), beside
-            chosen = choose([fit.error for fit, *_ in both], _probe_errors(both, q, k, v, near, queries, seed))
-            found, plain, mine = (_where(chosen, *pair) for pair in zip(*both))
+            without = fit_without_near_keys(exact, k, v, sizes, draw_keys(received), mine)
+            at_probes = _probe_errors(without[0], found, q, k, v, near, mine, queries, seed)
+            chosen = choose([without[0].error, found.error], at_probes)
+            found, plain, mine = (_where(chosen, *pair) for pair in zip(without, beside))
     answers = kernels.answer_near if kernels else answer
     return answers(q, k, v, found.landmarks, found.bias, found.values, found.counts, near, mine), (plain, mine)
 
@@ -186,60 +213,46 @@ def _where(chosen, without, beside):
                           for x, y in zip(without, beside)))
 
 
+def fit_without_near_keys(exact, k, v, sizes, plain, mine):
+    """What fit_landmarks has of heads without near keys."""
+    landmarks, _, *of_groups = place_landmarks(k, v, plain, sizes)
+    bias, values, ridge, error = _ridge_regression.fit(exact, landmarks, *of_groups)
+    mine = mine._replace(near=torch.zeros_like(mine.near), key_groups=torch.zeros_like(mine.key_groups),
+                         mass=torch.zeros_like(mine.mass))
+    return Fit(landmarks, torch.ones_like(bias), bias, values, error), plain._replace(ridge=ridge), mine
+
+
 def fit_landmarks(exact, k, v, near, sizes, plain, mine, far=None):
     """The Fit of heads that have near keys and of others (mine.near) from their keys and groups, and both Choices with
     what they lack: a ridge, and each key's landmark with what these receive from far (h, n). exact: the exact queries
     with their weights and outputs."""
     centres, weight, outputs = exact
-    m, (p, inverse) = sizes.landmarks, _plain.key_weights(plain, sizes.n)
-    landmarks, size = _plain.group_means(plain.key_groups, m, accumulated(_plain.gather(k, plain.keys)), p)
-    landmarks = accumulated(landmarks.to(k.dtype))
-    prior, sampled, mass = _plain.group_sums(plain, m, accumulated(_plain.gather(v, plain.keys)), p, inverse)
+    landmarks, size, prior, sampled, mass = place_landmarks(k, v, plain, sizes)
     if mine.key_groups is None:
-        groups = _nearest(k, landmarks, size > 0)
-        mine = mine._replace(key_groups=groups, mass=_plain.sum_by(groups, m, far[..., None])[..., 0])
+        groups = nearest_groups(k, landmarks, size > 0)
+        mine = mine._replace(key_groups=groups, mass=sum_by(groups, sizes.landmarks, far[..., None])[..., 0])
     seen = _see(centres[:, :, None], accumulated(k), accumulated(v), landmarks, near, mine, mine.blocks,
                 mine.strongest[:, :, None])
     has, each = mine.near[:, None], torch.ones_like(k[..., :1], dtype=prior.dtype)
-    counts = torch.where(has, _plain.sum_by(mine.key_groups, m, each)[..., 0], 1)
+    counts = torch.where(has, sum_by(mine.key_groups, sizes.landmarks, each)[..., 0], 1)
     bias, values, ridge, error = fit(seen, mine.near, counts, torch.where(has, 0, sampled.log()),
                                      torch.where(has, mine.mass, mass), weight, outputs, prior, plain.ridge)
     return Fit(landmarks, counts, bias, values, error), plain._replace(ridge=ridge), mine
 
 
-def _nearest_points(x, centres):
-    """The nearest point (h, k) of x (h, s, d) to each centre."""
-    return (x.square().sum(-1)[:, None] - 2 * centres @ x.mT).argmin(-1)
-
-
-def _nearest(x, centres, there):
-    """The nearest centre (h, n), int64, of those that are there, some points at a time."""
-    square = centres.square().sum(-1)[:, None]
-    if there is not None:
-        square = torch.where(there[:, None], square, torch.inf)
-    return torch.cat([(square - 2 * accumulated(part) @ centres.mT).argmin(-1)
-                      for part in x.split(_plain.AT_A_TIME, 1)], 1)
-
-
 def attend_rows(centres, weight, k, v, near, choice):
     """Outputs (h, k, dv) at the centres, their strongest keys (h, k, t), and what keys (h, n) receive from them on
     average, and where they are not near."""
-    rows = torch.softmax(centres @ accumulated(k).mT * centres.shape[-1]**-0.5, -1)
+    rows = attention_rows(centres, k)
     outputs = rows @ accumulated(v)
     if choice.near is not None:  # all else is chosen
         return outputs, choice.strongest, None, None
-    rows, weight = rows.detach(), weight[:, None]
+    rows = rows.detach()
     strongest = rows.topk(near.top, -1).indices
     keys, around = near.keys(choice.blocks)
     rest = rows.masked_fill(torch.zeros_like(rows).scatter_add(2, keys, around.to(rows.dtype)) > 0, 0)
-    received, far = ((weight @ x)[:, 0] / weight.shape[-1] for x in (rows, rest.scatter(2, strongest, 0)))
+    received, far = (weighted_mean(x, weight) for x in (rows, rest.scatter(2, strongest, 0)))
     return outputs, strongest, received, far + LEAST_FAR
-
-
-def _gather(x, at):
-    """x (h, n, ...) at tokens (h or 1, ...)."""
-    flat = at.expand(x.shape[0], *at.shape[1:]).flatten(1)
-    return x.gather(1, flat[..., None].expand(-1, -1, x.shape[-1])).unflatten(1, at.shape[1:])
 
 
 def _see(x, k, v, landmarks, near, choice, blocks, strongest):
@@ -247,15 +260,15 @@ def _see(x, k, v, landmarks, near, choice, blocks, strongest):
     scale = x.shape[-1]**-0.5
     keys, around = near.keys(blocks)
     groups = choice.key_groups[..., None]
-    logits = torch.cat([x @ _gather(k, keys).mT, (_gather(k, strongest) @ x[..., None])[..., 0]], -1)
+    logits = torch.cat([x @ gather(k, keys).mT, (gather(k, strongest) @ x[..., None])[..., 0]], -1)
     return _Seen(x @ landmarks[:, None].mT * scale, logits * scale, around[:, :, None],
-                 near.holds(blocks[:, :, None, None], strongest), _gather(groups, keys)[:, :, None, :, 0],
-                 _gather(groups, strongest)[..., 0], (_gather(v, keys), _gather(v, strongest)))
+                 near.holds(blocks[:, :, None, None], strongest), gather(groups, keys)[:, :, None, :, 0],
+                 gather(groups, strongest)[..., 0], (gather(v, keys), gather(v, strongest)))
 
 
 def _see_tokens(q, tokens, k, v, landmarks, near, choice, blocks):
     """Of the queries at tokens (B, b) in blocks (B)."""
-    strongest = _gather(choice.strongest, choice.query_groups[:, tokens])
+    strongest = gather(choice.strongest, choice.query_groups[:, tokens])
     return _see(accumulated(q[:, tokens]), k, v, landmarks, near, choice, blocks[None], strongest)
 
 
@@ -286,10 +299,10 @@ def fit(seen, near, counts, bias, mass, weight, outputs, prior, ridge=None):
     logits = _logits(seen, counts, near)
     for i in range(CORRECTIONS):
         features, _ = _weigh(seen, logits, bias)
-        better = _plain.corrected(bias, mass, _plain.mean_feature(features[:, :, 0], weight))
+        better = corrected(bias, mass, weighted_mean(features[:, :, 0], weight))
         bias = torch.where(near[:, None], better, bias) if i > 0 else better  # once without near keys
     features, beside = (x[:, :, 0] for x in _weigh(seen, logits, bias))
-    return bias, *_plain.regress(features, weight, outputs - beside - features @ prior, prior, ridge)
+    return bias, *regress(features, weight, outputs - beside - features @ prior, prior, ridge)
 
 
 def _respond(seen, near, counts, bias, values):
@@ -298,17 +311,16 @@ def _respond(seen, near, counts, bias, values):
     return beside + features @ values[:, None]
 
 
-def _probe_errors(fits, q, k, v, near, queries, seed):
-    """Squared errors (h) of each Fit, with its Choices, at k of the drawn queries."""
-    k, v, (*_, choice) = accumulated(k), accumulated(v), fits[0]
-    probes = queries[_draws.sample(len(queries), choice.blocks.shape[1], seed, q.device)]
-    exact = torch.softmax(accumulated(q[:, probes]) @ k.mT * q.shape[-1]**-0.5, -1) @ v
-    errors = []
-    for fit, _, choice in fits:
-        seen = _see_tokens(q, probes[:, None], k, v, fit.landmarks, near, choice, near.block_of(probes))
-        found = _respond(seen, choice.near, fit.counts, fit.bias, fit.values)[:, :, 0]
-        errors.append((found - exact).square().sum((1, 2)))
-    return errors
+def _probe_errors(without, beside, q, k, v, near, choice, queries, seed):
+    """Squared errors (h) of the Fit without near keys, and of the one with them, at k of the drawn queries."""
+    k, v = accumulated(k), accumulated(v)
+    probes = queries[sample(len(queries), choice.blocks.shape[1], seed, q.device)]
+    at_probes = accumulated(q[:, probes])
+    exact = attention_rows(at_probes, k) @ v
+    seen = _see_tokens(q, probes[:, None], k, v, beside.landmarks, near, choice, near.block_of(probes))
+    found = (_ridge_regression.answer(at_probes, without.landmarks, without.bias, without.values),
+             _respond(seen, choice.near, beside.counts, beside.bias, beside.values)[:, :, 0])
+    return [(outputs - exact).square().sum((1, 2)) for outputs in found]
 
 
 def choose(left_out, at_probes):

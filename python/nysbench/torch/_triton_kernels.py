@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kernel_ridge of many heads at once in Triton: what _plain.py computes, in sixteen launches, and three steps of
-_near.py: the choice of rows and of keys, and the answer.
+"""kernel_ridge of many heads at once in Triton: what _ridge_regression.py computes, in sixteen launches, and three
+steps of _near_keys.py: the choice of rows and of keys, and the answer.
 
 What touches all n tokens (_rows, _received, _answer, _answer_near) is divided among programs by blocks of tokens. What
 does not (seeds, groups, small systems) has a program for each head, or for a few groups of a head, and blocks of
@@ -20,9 +20,9 @@ import torch
 import triton
 import triton.language as tl
 
-from . import _draws
-from ._plain import (BATCHES, CAP_ROUNDS, FEATURE_FLOOR, LEAST_COUNT, LEAST_RECEIVED, LEAST_SIZE, MOST_CORRECTION,
-                     RIDGES, SHARE_FLOOR, TIE, Choice, row_weights)
+from ._clustering import BATCHES, KEY_SAMPLE, KEY_SEEDS, QUERY_SEEDS, WALKS, grid_of, round_keys, uniforms
+from ._ridge_regression import (CAP_ROUNDS, FEATURE_FLOOR, LEAST_COUNT, LEAST_RECEIVED, LEAST_SIZE, MOST_CORRECTION,
+                                RIDGES, SHARE_FLOOR, TIE, Choice, row_weights)
 
 LOG2E = 1.4426950408889634
 TYPES = (torch.float16, torch.bfloat16, torch.float32)
@@ -41,7 +41,7 @@ def _mix(x, key):
 
 @triton.jit
 def _permuted(at, a, b, k0, k1, k2, k3, k4, k5):
-    """As _permute of _draws.py."""
+    """As _permute of _clustering.py."""
     row, column = at // b, at % b
     row = (row + _mix(column, k0) % a) % a
     column = (column + _mix(row, k1) % b) % b
@@ -605,7 +605,7 @@ def _answer_near(Q, K, V, L, BIAS, Y, COUNT, NEAR, TOKENS, THERE, KEYS, AROUND, 
 
 
 def serves(q, v, sizes):
-    """Whether the kernels take such tensors (h, n, d): else _plain.py does."""
+    """Whether the kernels take such tensors (h, n, d): else _ridge_regression.py does."""
     wide = max(q.shape[-1], v.shape[-1])
     return (q.dtype in TYPES and wide <= MOST_DIMENSION
             and _side(sizes.landmarks) * _side(q.shape[-1]) * q.element_size() <= MOST_OPERAND_BYTES)
@@ -626,24 +626,24 @@ def _short(dtype):
 
 
 def kernel_ridge(q, k, v, sizes, seed):
-    """As _plain.kernel_ridge without a choice; k and v (h / G, n, ...) may have fewer heads."""
+    """As _ridge_regression.kernel_ridge without a choice; k and v (h / G, n, ...) may have fewer heads."""
     return _Pass(q, k, v, sizes, seed).run()
 
 
 def choose_rows(q, sizes, seed):
-    """As _plain.choose_rows without a choice."""
+    """As _ridge_regression.choose_rows without a choice."""
     queries, groups, centres, size = _Pass(q, q, q, sizes, seed).choose_rows()
     return centres.float(), row_weights(size), queries, groups
 
 
 def choose_keys(k, queries, query_groups, received, sizes, seed):
-    """As _plain.choose_keys."""
+    """As _ridge_regression.choose_keys."""
     keys, inclusion, _, _, of_keys, _, _, groups = _Pass(k, k, k, sizes, seed).choose_keys(received)
     return Choice(queries, query_groups, keys, groups, of_keys, inclusion, None)
 
 
 def answer_near(q, k, v, landmarks, bias, values, counts, near, choice):
-    """As _near.answer, but that values have the type of q."""
+    """As _near_keys.answer, but that values have the type of q."""
     (h, n, d), m, dv = q.shape, landmarks.shape[1], v.shape[-1]
     blocks = torch.arange(near.blocks(), device=q.device)
     (tokens, there), (keys, around) = near.queries(blocks), near.keys(blocks)
@@ -687,7 +687,7 @@ class _Pass:
     def choose_keys(self, received):
         s, sampled = self.sizes, self.sample_keys(received)
         x, p = sampled[2], sampled[5]
-        groups = self.seed_groups(x, p, s.landmarks, _draws.KEY_SEEDS)
+        groups = self.seed_groups(x, p, s.landmarks, KEY_SEEDS)
         moved, _ = self.group_means(x, groups, p, s.landmarks, torch.float32)
         _nearest[(self.h, triton.cdiv(s.keys, 64))](
             x, moved, groups, s.keys, s.landmarks, **self.key, PREC=self.short, B=64, BM=32)
@@ -698,7 +698,7 @@ class _Pass:
         groups = self.room(s, dtype=torch.int32)
         _seed[(self.h,)](
             x, x if w is None else w, groups, self.room(s), self.room(s), self.room(s), s, m,
-            *_draws.uniforms(self.seed, role, BATCHES), **self.key, PS=max(128, triton.next_power_of_2(s)),
+            *uniforms(self.seed, role, BATCHES), **self.key, PS=max(128, triton.next_power_of_2(s)),
             PC=_side(-(-m // BATCHES)), BATCHES=BATCHES, WEIGHTED=w is not None, PREC=self.short, B=128,
             BL=256 if x.dtype == torch.float32 else 512, BS=64, num_warps=8)
         return groups
@@ -717,9 +717,9 @@ class _Pass:
         queries = torch.empty(s.queries, dtype=torch.int64, device=self.q.device)
         x = self.room(s.queries, self.d, dtype=self.q.dtype)
         _draw_queries[(self.h, triton.cdiv(s.queries, 64))](
-            self.q, queries, x, s.n, s.queries, *_draws.grid_of(s.n), *_draws.round_keys(self.seed), **self.key,
-            WALKS=_draws.WALKS, B=64)
-        groups = self.seed_groups(x, None, s.rows, _draws.QUERY_SEEDS)
+            self.q, queries, x, s.n, s.queries, *grid_of(s.n), *round_keys(self.seed), **self.key,
+            WALKS=WALKS, B=64)
+        groups = self.seed_groups(x, None, s.rows, QUERY_SEEDS)
         return queries, groups, *self.group_means(x, groups, None, s.rows, self.q.dtype)
 
     def attend_rows(self):
@@ -753,7 +753,7 @@ class _Pass:
         if not every:
             block = min(4096, max(128, triton.next_power_of_2(s.n)))
             _sample_keys[(self.h,)](
-                received, upto, factor, s.n, s.keys, _draws.uniforms(self.seed, _draws.KEY_SAMPLE, 1)[0],
+                received, upto, factor, s.n, s.keys, uniforms(self.seed, KEY_SAMPLE, 1)[0],
                 CAPS=CAP_ROUNDS, B=block, num_warps=max(4, block // 256))
         tokens, inclusion = self.room(s.keys, dtype=torch.int64), self.room(s.keys)
         xk, xv = self.room(s.keys, self.d, dtype=self.k.dtype), self.room(s.keys, self.dv, dtype=self.v.dtype)

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kernel_ridge of many heads at once in operations of PyTorch, on any device, without a wait for the host.
 
-The construction is that of src/attentions/kernel_ridge.c, whose header has the formulas, but for two things: seeds of
-k-means++ are drawn by systematic sampling, not one after the other, and a group that is left without a point stays
-empty. h stands for all heads of all inputs, k for the exact queries, m for the landmarks, s for points that are
-clustered.
+The construction is that of src/attentions/kernel_ridge.c, whose header has the formulas, but for the clusters
+(_clustering.py). h stands for all heads of all inputs, k for the exact queries, m for the landmarks.
 
-1. sample_queries, group: exact queries are the centres of groups of drawn queries.
+1. choose_rows: exact queries are the centres of groups of drawn queries.
 2. attend_rows: their outputs, and the attention that each key receives from them.
-3. sample_keys, group: landmarks are the weighted centres of groups of keys, which are sampled by what they receive.
+3. choose_keys, place_landmarks: landmarks are the weighted centres of groups of keys, which are sampled by what they
+   receive.
 4. fit: softmax features of the landmarks, a prior from the groups' values, and a ridge that leave-one-out chooses.
 5. answer: the outputs of all queries.
 """
@@ -19,9 +18,9 @@ from typing import NamedTuple
 
 import torch
 
-from . import _draws
+from ._clustering import (KEY_SAMPLE, KEY_SEEDS, QUERY_SEEDS, accumulated, gather, group_means, nearest_groups, sample,
+                          seed_groups, sum_by, uniforms)
 
-BATCHES = 6  # draws of k-means++ seeds, each of several
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)
 CAP_ROUNDS = 8
 AT_A_TIME = 4096  # queries that are answered together
@@ -62,25 +61,17 @@ def kernel_ridge(q, k, v, sizes, seed, choice=None):
     outputs, received = attend_rows(centres, weight, k, v)
     if choice is None:
         choice = choose_keys(k, queries, groups, received.detach(), sizes, seed)
-    p, inverse = key_weights(choice, sizes.n)
-    landmarks, _ = group_means(choice.key_groups, sizes.landmarks, accumulated(gather(k, choice.keys)), p)
-    landmarks = accumulated(landmarks.to(q.dtype))
-    prior, count, mass = group_sums(choice, sizes.landmarks, accumulated(gather(v, choice.keys)), p, inverse)
-    bias, values, ridge = fit(centres, weight, outputs, landmarks, prior, count, mass, choice.ridge)
+    landmarks, _, *sums = place_landmarks(k, v, choice, sizes)
+    bias, values, ridge, _ = fit((centres, weight, outputs), landmarks, *sums, choice.ridge)
     return answer(q, landmarks, bias, values), choice._replace(ridge=ridge)
-
-
-def accumulated(x):
-    return x if x.dtype == torch.float64 else x.float()
 
 
 def choose_rows(q, sizes, seed, choice):
     """The exact queries (h, k, d), their weights (h, k), and the drawn queries (drawn) with their groups (h, drawn)."""
-    queries = _draws.sample(sizes.n, sizes.queries, seed, q.device) if choice is None else choice.queries
+    queries = sample(sizes.n, sizes.queries, seed, q.device) if choice is None else choice.queries
     x = accumulated(q[:, queries])
     if choice is None:
-        uniforms = _draws.uniforms(seed, _draws.QUERY_SEEDS, BATCHES)
-        groups = seed_groups(x, torch.ones_like(x[..., 0]), sizes.rows, uniforms)
+        groups = seed_groups(x, torch.ones_like(x[..., 0]), sizes.rows, seed, QUERY_SEEDS)
     else:
         groups = choice.query_groups
     centres, size = group_means(groups, sizes.rows, x, torch.ones_like(x[..., 0]))
@@ -94,57 +85,6 @@ def choose_keys(k, queries, query_groups, received, sizes, seed):
     return choice._replace(key_groups=_key_groups(gather(k, keys), choice, sizes, seed))
 
 
-def gather(x, tokens):
-    """x (h, n, d) at tokens (h, s)."""
-    return x.gather(1, tokens[..., None].expand(-1, -1, x.shape[-1]))
-
-
-def seed_groups(x, w, m, uniforms):
-    """Groups (h, s) of the nearest of m seeds by k-means++ in batches: x (h, s, d), w (h, s) > 0.
-
-    Each batch is a systematic sample by the weighted squared distances from the seeds so far, the first batch by those
-    from the weighted mean.
-    """
-    square = x.square().sum(-1)
-    mean = (w[..., None] * x).sum(1, keepdim=True) / w.sum(1)[:, None, None]
-    distance = (x - mean).square().sum(-1)
-    group = torch.zeros(x.shape[:2], dtype=torch.int32, device=x.device)
-    known = 0
-    for i in range(BATCHES):
-        count = (m - known) // (BATCHES - i)
-        if count == 0:
-            continue
-        sums = (w * distance).clamp_min(1e-30).cumsum(1)
-        at = (torch.arange(count, device=x.device, dtype=x.dtype) + uniforms[i]) / count
-        seeds = gather(x, torch.searchsorted(sums, at * sums[:, -1:], right=True).clamp_max(x.shape[1] - 1))
-        near, nearest = _squared_distances(x, square, seeds).min(-1)
-        nearer = torch.ones_like(near, dtype=torch.bool) if known == 0 else near < distance
-        distance = torch.where(nearer, near, distance)
-        group = torch.where(nearer, (nearest + known).int(), group)
-        known += count
-    return group
-
-
-def _squared_distances(x, square, centres):
-    return (square[..., None] - 2 * x @ centres.mT + centres.square().sum(-1)[:, None]).clamp_min(0)
-
-
-def nearest_groups(x, centres):
-    """Groups (h, s): the nearest centre of each point, the lowest index among equals."""
-    return (centres.square().sum(-1)[:, None] - 2 * x @ centres.mT).argmin(-1).int()
-
-
-def sum_by(group, m, x):
-    sums = x.new_zeros(x.shape[0], m, x.shape[-1])
-    return sums.scatter_add(1, group.long()[..., None].expand(-1, -1, x.shape[-1]), x)
-
-
-def group_means(group, m, x, w):
-    """Weighted means (h, m, d) and weights (h, m) of the groups; the mean of no point is 0."""
-    total = sum_by(group, m, w[..., None])
-    return sum_by(group, m, w[..., None] * x) / torch.where(total > 0, total, 1), total[..., 0]
-
-
 def row_weights(size):
     """Weights (h, k) of mean 1 from the sizes of the groups of queries."""
     size = size.clamp_min(LEAST_SIZE)
@@ -153,8 +93,18 @@ def row_weights(size):
 
 def attend_rows(centres, weight, k, v):
     """Outputs (h, k, dv) at the centres (h, k, d), and what keys receive from them on average (h, n)."""
-    rows = torch.softmax(centres @ accumulated(k).mT * centres.shape[-1]**-0.5, -1)
-    return rows @ accumulated(v), (weight[:, None] @ rows)[:, 0] / weight.shape[1]
+    rows = attention_rows(centres, k)
+    return rows @ accumulated(v), weighted_mean(rows, weight)
+
+
+def attention_rows(x, k):
+    """softmax(x k'/sqrt d) (h, k, n)."""
+    return torch.softmax(x @ accumulated(k).mT * x.shape[-1]**-0.5, -1)
+
+
+def weighted_mean(rows, weight):
+    """Of rows (h, k, ...) with weights (h, k) of mean 1."""
+    return (weight[:, None] @ rows)[:, 0] / weight.shape[1]
 
 
 def inclusion_probabilities(received, count):
@@ -175,7 +125,7 @@ def sample_keys(received, sizes, seed):
         return tokens.contiguous(), torch.ones_like(received)
     inclusion = inclusion_probabilities(received, sizes.keys)
     sums = inclusion.double().cumsum(1)
-    at = torch.arange(sizes.keys, device=received.device) + _draws.uniforms(seed, _draws.KEY_SAMPLE, 1)[0]
+    at = torch.arange(sizes.keys, device=received.device) + uniforms(seed, KEY_SAMPLE, 1)[0]
     # The sum is `keys` to rounding only.
     at = at.double().expand(received.shape[0], -1).contiguous()
     tokens = torch.searchsorted(sums, at, right=True).clamp_max(sizes.n - 1)
@@ -191,12 +141,21 @@ def key_weights(choice, n):
 def _key_groups(k, choice, sizes, seed):
     x = accumulated(k)
     p, _ = key_weights(choice, sizes.n)
-    group = seed_groups(x, p, sizes.landmarks, _draws.uniforms(seed, _draws.KEY_SEEDS, BATCHES))
+    group = seed_groups(x, p, sizes.landmarks, seed, KEY_SEEDS)
     centres, _ = group_means(group, sizes.landmarks, x, p)
-    return nearest_groups(x, centres)
+    return nearest_groups(x, centres).int()
 
 
-def group_sums(choice, m, v, p, inverse):
+def place_landmarks(k, v, choice, sizes):
+    """The landmarks (h, m, d) and the weights of their groups of keys (h, m); of these groups, the mean value (h, m,
+    dv), the number of keys, and what these receive (h, m)."""
+    p, inverse = key_weights(choice, sizes.n)
+    landmarks, size = group_means(choice.key_groups, sizes.landmarks, accumulated(gather(k, choice.keys)), p)
+    values = accumulated(gather(v, choice.keys))
+    return accumulated(landmarks.to(k.dtype)), size, *_group_sums(choice, sizes.landmarks, values, p, inverse)
+
+
+def _group_sums(choice, m, v, p, inverse):
     """Of the groups of keys: the mean of v by p (h, m, dv), the number of keys, and what these receive (h, m)."""
     parts = torch.cat([v * p[..., None], torch.stack([p, inverse, choice.received * inverse], -1)], -1)
     sums = sum_by(choice.key_groups, m, parts)
@@ -204,17 +163,15 @@ def group_sums(choice, m, v, p, inverse):
     return value / torch.where(p > 0, p, 1)[..., None], count.clamp_min(LEAST_COUNT), mass / mass.sum(1, keepdim=True)
 
 
-def fit(centres, weight, outputs, landmarks, prior, count, mass, ridge=None):
-    """b (h, m), the landmarks' values (h, m, dv), and each head's ridge, which leave-one-out chooses if it is None."""
+def fit(exact, landmarks, prior, count, mass, ridge=None):
+    """b (h, m), the landmarks' values (h, m, dv), each head's ridge, which leave-one-out chooses if it is None, and its
+    error where each exact output is left out, squared (h). exact: the exact queries with their weights and outputs."""
+    centres, weight, outputs = exact
     logits, bias = centres @ landmarks.mT * centres.shape[-1]**-0.5, count.log()
     features = torch.softmax(logits + bias[:, None], -1)
-    bias = corrected(bias, mass, mean_feature(features, weight))
+    bias = corrected(bias, mass, weighted_mean(features, weight))
     features = torch.softmax(logits + bias[:, None], -1)
-    return bias, *regress(features, weight, outputs - features @ prior, prior, ridge)[:2]
-
-
-def mean_feature(features, weight):
-    return (weight[:, None] @ features)[:, 0] / weight.shape[1]
+    return bias, *regress(features, weight, outputs - features @ prior, prior, ridge)
 
 
 def corrected(bias, mass, mean):
@@ -226,7 +183,7 @@ def corrected(bias, mass, mean):
 def regress(features, weight, rest, prior, ridge):
     """The landmarks' values (h, m, dv) from what the prior leaves of the outputs, rest (h, k, dv), each head's ridge,
     and its error where each row is left out, squared (h)."""
-    scale = mean_feature(features, weight).clamp_min(FEATURE_FLOOR / features.shape[-1]).rsqrt()
+    scale = weighted_mean(features, weight).clamp_min(FEATURE_FLOOR / features.shape[-1]).rsqrt()
     scaled = features * scale[:, None]
     gram = scaled @ scaled.mT
     unit = (weight * gram.diagonal(dim1=1, dim2=2)).mean(1).clamp_min(LEAST_UNIT)
