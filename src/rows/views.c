@@ -51,10 +51,17 @@ nb_status nb_views_forget(nb_relation *r, bool but_looks)
 
 static const char pairs_of[] = "pairs:";
 
+/* Returns whether it is a view of every study, which is there. */
+static bool is_of_all(const nb_relation *r, const char *name)
+{
+    return sqlite3_table_column_metadata(r->store->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
 nb_status nb_view_need(nb_relation *r, const char *name, nb_ctx *ctx)
 {
     if (strncmp(name, pairs_of, strlen(pairs_of)) == 0) return nb_pairs_need(r, name + strlen(pairs_of), ctx);
     const nb_sql_file *view = find_view(r, name);
+    if (!view && is_of_all(r, name)) return NB_OK;
     NB_REQUIRE(ctx, view, NB_EBUG, "no view '%s' in the study %s", name, r->study->component.name);
     return make_study_view(r, view, ctx);
 }

@@ -8,7 +8,7 @@
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once; pairs:COLUMN are the pairs
  * of the values of a column, pairs:COLUMN,OTHER those that may differ in another one too, see rows/pairs.h. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
-nb_status nb_view_need(nb_relation *relation, const char *name, nb_ctx *ctx); /* of one such name */
+nb_status nb_view_need(nb_relation *relation, const char *name, nb_ctx *ctx); /* one such, or of every study */
 
 /* Makes the view `look` of a study that has one; and forgets which views have been made, but that one where
  * `but_looks`. */

@@ -9,7 +9,7 @@
  *   -- needs: NAME NAME                       views of the study
  * Of figures (show/figure.h): is, compares, prepare, script, title, data, arrays, ticks, bars, set, most
  * Of tables:
- *   -- exists: VIEW                           of the study: has rows where the table has some, and is made sooner
+ *   -- exists: VIEW                           a view of the study, or key: has rows where the table has some
  *   -- file: NAME.csv                         as in nb_table
  *   -- flags: COLUMN COLUMN                   columns that are true or false
  *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's

@@ -1,6 +1,7 @@
 -- summary: how far each core is above the best one, over all choices of landmarks, also on unseen rows
 -- reference: none: the best core is the projection; see 'nysbench describe best'
 -- needs: entrant
+-- exists: above_best
 -- flags: oracle
 -- heading: Cores, % above the best one, over {_choices} choices of landmarks, {_different} of them different
 -- holds: 100 (error / subspace part - 1): median, and quantiles 0.1 and 0.9, over problems, strategies, m, heads and

@@ -1,6 +1,7 @@
 -- summary: the least error that each strategy reaches for a share of exact attention's flops
 -- reference: none: medians over heads and trials
 -- needs: budget
+-- exists: affordable
 -- heading: The least median error of a forward pass of at most that share of exact attention's flops
 -- labels: 1
 -- paragraph: In the tables:

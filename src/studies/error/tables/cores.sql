@@ -2,6 +2,7 @@
 -- reference: none: the best core is the projection; see 'nysbench describe best'
 -- place: 3
 -- needs: core_above
+-- exists: measured_core
 -- flags: all_choices oracle
 -- heading: Cores, % above the best one on the same landmarks
 -- holds: 100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and

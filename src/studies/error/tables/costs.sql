@@ -1,6 +1,7 @@
 -- summary: multiplications of a forward pass with each core, against exact attention, and times
 -- reference: Golub & Van Loan, Matrix Computations, 4th ed. 2013, sec. 8.6 (the SVD's cost)
 -- needs: core cost
+-- exists: priced_core
 -- heading: The cost of a forward pass of one head
 -- labels: 4
 -- format: multiplications: %.2g

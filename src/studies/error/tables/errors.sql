@@ -2,7 +2,7 @@
 -- reference: none: medians over heads and trials
 -- place: 1
 -- needs: cell_line
--- exists: cell
+-- exists: key
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- formula: |S - FXB|_F / |S|_F
 -- paragraph: In the tables:

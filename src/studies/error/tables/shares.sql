@@ -1,7 +1,7 @@
 -- summary: each strategy against the baseline, by problem and pooled
 -- reference: none: ratios of errors in the same trial, and shares of the gap on their scale
 -- needs: share
--- exists: versus
+-- exists: key
 -- heading: Relative to {_baseline}
 -- format: share: %.2f
 -- format: select_s: %.1e
