@@ -207,6 +207,12 @@ nb_page_entry nb_page_cell_at(const nb_page_sheet *t, int row, int column)
     return column < r->count ? t->cells[r->first + column] : (nb_page_entry){"", "", NULL};
 }
 
+bool nb_page_begins_band(const nb_page_sheet *t, int row)
+{
+    const char *band = t->rows[row].band, *before = row > 0 && !t->rows[row].ruled ? t->rows[row - 1].band : NULL;
+    return band && (!before || strcmp(band, before) != 0);
+}
+
 bool nb_page_is_item(const nb_page_block *b)
 {
     return b && (b->kind == NB_ITEM || b->kind == NB_NOTE);
@@ -215,7 +221,10 @@ bool nb_page_is_item(const nb_page_block *b)
 nb_status nb_page_write(const nb_page_writer *writer, nb_page_walk walk)
 {
     const nb_page *page = walk.page;
+    nb_page edited;
     NB_TRY(page->ctx, page->status);
+    if (writer->edit) NB_TRY(page->ctx, writer->edit(page, &edited));
+    if (writer->edit) walk.page = page = &edited;
     if (!walk.own) NB_NEED(walk.own, nb_alloc(page->ctx, 1, writer->own_size + 1));
     for (; walk.at < page->count; walk.at++) {
         walk.block = &page->blocks[walk.at];

@@ -17,6 +17,7 @@ typedef struct {
 
 typedef struct {
     const char *band; /* NULL: none */
+    bool ruled;       /* in a paper a rule stands above it */
     int first, count; /* cells */
 } nb_page_record;
 
@@ -33,18 +34,20 @@ typedef struct {
 
 struct nb_page_block {
     nb_block_kind kind;
-    nb_page_use use;      /* of a paragraph */
-    int level;            /* of a heading */
-    const char *text;     /* of a table: NULL */
-    const char *items;    /* of a heading: the same, a line each */
-    const char *formula;  /* the part of a heading that is one; "": none */
-    const char *mark;     /* of a note, "": none; of a picture: its address */
-    const char *path;     /* of a picture */
+    nb_page_use use;     /* of a paragraph */
+    int level;           /* of a heading */
+    const char *text;    /* of a table: NULL, or in a paper its caption, "": none */
+    const char *items;   /* of a heading: the same, a line each */
+    const char *formula; /* the part of a heading or a caption that is one; "": none */
+    const char *mark;    /* of a note, "": none; of a picture: its address; of a table: its name in a paper, "": none */
+    const char *path;    /* of a picture */
     nb_page_sheet *table; /* else NULL */
 };
 
 /* "" with no mark where the row has no cell. */
 nb_page_entry nb_page_cell_at(const nb_page_sheet *table, int row, int column);
+/* Returns whether the label of a row's band stands above it. */
+bool nb_page_begins_band(const nb_page_sheet *table, int row);
 
 /* A walk over the blocks of a page, but for tables without rows. */
 typedef struct {
@@ -63,6 +66,7 @@ typedef struct {
     size_t own_size; /* of walk->own, which begins as zeros */
     nb_status (*block[NB_BLOCK_KINDS])(nb_page_walk *walk);
     void (*between)(nb_page_walk *walk); /* before each block, and at the end; NULL: nothing stands there */
+    nb_status (*edit)(const nb_page *page, nb_page *edited); /* makes the page that is written of it; NULL: itself */
 } nb_page_writer;
 
 extern const nb_page_writer nb_page_text_writer, nb_page_markdown_writer, nb_page_latex_writer, nb_page_html_writer;

@@ -90,11 +90,11 @@ static void test_latex_titles(void **state)
         const char *titles[4], *expected;
     } known[] = {{{"core a\npairing p\nfactors f", "core a\npairing p\nfactors g", "core a\npairing q\nfactors f",
                    "core a\npairing q\nfactors g"},
-                  "<H: core a, pairing p><factors f><factors g><H: core a, pairing q><factors f><factors g>"},
-                 {{"a\nb", "a\nc\nb", "a\nc\nb", "a\nb"}, "<H><a, b><a, c, b><H; continued><a, c, b><a, b>"},
+                  "<h: core a, pairing p><factors f><factors g><h: core a, pairing q><factors f><factors g>"},
+                 {{"a\nb", "a\nc\nb", "a\nc\nb", "a\nb"}, "<h><a, b><a, c, b><h; continued><a, c, b><a, b>"},
                  {{"u(n=48, d=8)\nb", "u(n=65, d=8)\nb", "u(n=48), v", "u(n=48), w"},
-                  "<H: b><u(n=48, d=8)><u(n=65, d=8)><H><u(n=48), v><u(n=48), w>"},
-                 {{"one", "two", "u(a)", "u(a, b)"}, "<H><one><two><H; continued><u(a)><u(a, b)>"}};
+                  "<h: b><u(n=48, d=8)><u(n=65, d=8)><h><u(n=48), v><u(n=48), w>"},
+                 {{"one", "two", "u(a)", "u(a, b)"}, "<h><one><two><h; continued><u(a)><u(a, b)>"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char found[400] = "";
         nb_page page;
@@ -130,7 +130,7 @@ static void test_latex_uses(void **state)
            "% an aside\n"
            "% part\n"
            "\\begin{table}\n\\centering\n"
-           "\\caption{Part; shared by --all:. medians:}\n"
+           "\\caption{part; shared by --all:. medians:}\n"
            "\\begin{tabular}{l}\n\\toprule\n{x} \\\\\n\\midrule\ny \\\\\n\\bottomrule\n\\end{tabular}\n"
            "\\par\\footnotesize * a mark\n"
            "\\par\\footnotesize refused; --confounded compares\n"
@@ -138,6 +138,35 @@ static void test_latex_uses(void **state)
            "\\end{table}\n"
            "% one\n",
            *state);
+}
+
+/* A paragraph that belongs to a table is not lost where the next table could be one with it. */
+static void test_latex_between(void **state)
+{
+    static const struct {
+        nb_page_use use;
+        int tables;
+        const char *found;
+    } known[] = {{NB_PAGE_HOLDS, 2, "\\caption{one. it holds}"},
+                 {NB_PAGE_REMARK, 2, "\\par\\footnotesize it holds\n\\end{table}"},
+                 {NB_PAGE_ABOVE, 1, "\\par\\footnotesize two: it holds\n\\end{table}"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        nb_page page;
+        int tables = 0;
+        nb_page_make(&page, *state);
+        add_titled(&page, "one", 1);
+        if (known[i].tables == 2) nb_page_prose(&page, known[i].use, "it holds");
+        nb_page_title(&page, 3, "two");
+        if (known[i].tables == 1) nb_page_prose(&page, known[i].use, "it holds");
+        nb_page_table(&page);
+        nb_page_column(&page, NB_PAGE_LABEL, "x");
+        nb_page_row(&page);
+        nb_page_cell(&page, "y");
+        const char *latex = page_text(&page, NB_PAGE_LATEX, 0, *state);
+        for (const char *at = latex; (at = strstr(at, "\\begin{table}")); at++) tables++;
+        assert_int_equal(tables, known[i].tables);
+        assert_non_null(strstr(latex, known[i].found));
+    }
 }
 
 /* A formula is what was said to be one, whatever bars the text has; what is right above all parts is of the caption. */
@@ -301,17 +330,18 @@ static void test_failures(void **state)
     nb_page page;
     FILE *out = fopen("/dev/null", "w");
     assert_non_null(out);
-    for (long k = 1, left = 0; left == 0; k++) {
-        nb_ctx_fail_alloc(ctx, k);
-        make_small(&page, ctx);
-        nb_status status = nb_page_print(out, &page, NB_PAGE_MARKDOWN, 0);
-        left = nb_ctx_fail_alloc(ctx, 0);
-        if (left > 0) break;
-        assert_int_equal(status, NB_ENOMEM);
-        assert_non_null(strstr(nb_error_message(ctx), "out of memory"));
-        nb_error_clear(ctx);
-        nb_ctx_forget_exhausted(ctx);
-    }
+    for (nb_page_form form = NB_PAGE_TEXT; form <= NB_PAGE_HTML; form++)
+        for (long k = 1, left = 0; left == 0; k++) {
+            nb_ctx_fail_alloc(ctx, k);
+            make_small(&page, ctx);
+            nb_status status = nb_page_print(out, &page, form, 12);
+            left = nb_ctx_fail_alloc(ctx, 0);
+            if (left > 0) break;
+            assert_int_equal(status, NB_ENOMEM);
+            assert_non_null(strstr(nb_error_message(ctx), "out of memory"));
+            nb_error_clear(ctx);
+            nb_ctx_forget_exhausted(ctx);
+        }
     nb_page_make(&page, ctx);
     nb_page_table(&page);
     nb_page_column(&page, NB_PAGE_LABEL, "a");
@@ -449,10 +479,10 @@ static void test_widths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_text),       test_with_ctx(test_markdown),    test_with_ctx(test_latex_titles),
-        test_with_ctx(test_latex_uses), test_with_ctx(test_latex_cells), test_with_ctx(test_latex_captions),
-        test_with_ctx(test_terminal),   test_with_ctx(test_empty),       test_with_ctx(test_prose),
-        test_with_ctx(test_columns),    test_with_ctx(test_outside),     test_with_ctx(test_failures),
-        test_with_ctx(test_widths)};
+        test_with_ctx(test_text),          test_with_ctx(test_markdown),    test_with_ctx(test_latex_titles),
+        test_with_ctx(test_latex_uses),    test_with_ctx(test_latex_cells), test_with_ctx(test_latex_captions),
+        test_with_ctx(test_latex_between), test_with_ctx(test_terminal),    test_with_ctx(test_empty),
+        test_with_ctx(test_prose),         test_with_ctx(test_columns),     test_with_ctx(test_outside),
+        test_with_ctx(test_failures),      test_with_ctx(test_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ def check_latex(tex):
 def check_captions(*paths):
     compare, tables = (open(path).read() for path in paths)
     caption = re.search(r"\\caption\{(.*)\}\n\\label\{tab:compare\}\n", compare)[1]
-    assert caption.startswith("Error by strategy, divided by that of uniform, ") and caption.endswith("."), caption
+    assert caption.startswith("error by strategy, divided by that of uniform, ") and caption.endswith("."), caption
     for words in (
         "; pairing joint",
         ". No verdict: ",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_parts.c - see page_parts.h */
-#include "show/page_parts.h"
+/* paper_parts.c - see paper_parts.h */
+#include "show/paper_parts.h"
 
 #include <string.h>
 
@@ -14,25 +14,27 @@ static bool has_same_heads(const nb_page_sheet *a, const nb_page_sheet *b)
     return same;
 }
 
-int nb_page_find_parts(const nb_page *page, int first, const nb_page_block *heading, bool own, nb_page_part *parts)
+int nb_paper_find_parts(const nb_page *page, int first, const nb_page_block *heading, bool own, nb_paper_part *parts)
 {
     int count = 0, rows = 0;
     for (int i = first; i < page->count && (own || count == 0); i++) {
         const nb_page_block *b = &page->blocks[i];
         bool begins = b->kind == NB_HEADING && b->level > 2;
         if (begins) heading = b;
+        bool of_last = b->kind == NB_PARAGRAPH && (b->use == NB_PAGE_HOLDS || b->use == NB_PAGE_REMARK);
+        if (of_last && count > 0) break;
         if (b->kind == NB_PARAGRAPH || begins || (b->table && b->table->row_count == 0)) continue;
         bool again = count > 0 && heading == parts[count - 1].heading;
         if (again && b->table) count -= count > 1;
         if (!b->table || again || (count > 0 && !has_same_heads(b->table, parts[0].table))) break;
         rows += b->table->row_count;
         if (count > 0 && rows > MOST_ROWS) break;
-        parts[count++] = (nb_page_part){.table = b->table, .heading = heading, .at = i};
+        parts[count++] = (nb_paper_part){.table = b->table, .heading = heading, .at = i};
     }
     return count;
 }
 
-static const char *items_of(const nb_page_part *part)
+static const char *items_of(const nb_paper_part *part)
 {
     return part->heading ? part->heading->items : "";
 }
@@ -58,7 +60,7 @@ static nb_status add_item(const char **list, const char *item, int length, nb_ct
     return NB_OK;
 }
 
-nb_status nb_page_name_parts(int count, nb_page_part *parts, const char **shared, nb_ctx *ctx)
+nb_status nb_paper_name_parts(int count, nb_paper_part *parts, const char **shared, nb_ctx *ctx)
 {
     const char **rest;
     bool alike = true;
@@ -82,5 +84,40 @@ nb_status nb_page_name_parts(int count, nb_page_part *parts, const char **shared
             if (!same) NB_TRY(ctx, add_item(&parts[i].name, item, length, ctx));
         }
     }
+    return NB_OK;
+}
+
+static nb_status add_cell(nb_page_sheet *t, nb_page_entry cell, nb_ctx *ctx)
+{
+    NB_GROW(ctx, t->cells, t->cell_count, t->cell_capacity);
+    t->cells[t->cell_count++] = cell;
+    t->rows[t->row_count - 1].count++;
+    return NB_OK;
+}
+
+static nb_status add_rows(nb_page_sheet *all, const nb_paper_part *part, nb_ctx *ctx)
+{
+    const nb_page_sheet *t = part->table;
+    for (int r = 0; r < t->row_count; r++) {
+        nb_page_record row = {.band = t->rows[r].band, .ruled = r == 0 && all->row_count > 0, .first = all->cell_count};
+        NB_GROW(ctx, all->rows, all->row_count, all->row_capacity);
+        all->rows[all->row_count++] = row;
+        NB_TRY(ctx, add_cell(all, (nb_page_entry){r == 0 ? part->name : "", "", NULL}, ctx));
+        for (int c = 0; c < t->column_count; c++) NB_TRY(ctx, add_cell(all, nb_page_cell_at(t, r, c), ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_paper_join_parts(int count, const nb_paper_part *parts, nb_page_sheet **joined, nb_ctx *ctx)
+{
+    const nb_page_sheet *first = parts[0].table;
+    nb_page_sheet *all;
+    NB_NEED(all, nb_alloc(ctx, 1, sizeof *all));
+    NB_NEED(all->columns, nb_alloc(ctx, (size_t)first->column_count + 1, sizeof *all->columns));
+    all->headless = first->headless;
+    all->columns[all->column_count++] = (nb_page_head){"", NB_PAGE_WORD | NB_PAGE_LABEL};
+    for (int c = 0; c < first->column_count; c++) all->columns[all->column_count++] = first->columns[c];
+    for (int p = 0; p < count; p++) NB_TRY(ctx, add_rows(all, &parts[p], ctx));
+    *joined = all;
     return NB_OK;
 }
