@@ -1,20 +1,38 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The program's texts, a file each: help/COMMAND.txt, describe/KIND/NAME.txt; columns.txt, the columns of rows.csv
-# in their order with what describe says of them; claims.txt and claims.md, the answers to the claims of claims.yaml.
-# tests/cli/golden.bats compares them with tests/golden; who has
-# changed one on purpose renews them and commits what git diff shows:
-#     tests/golden.sh --renew
-# Or into another folder: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
+# in their order with what describe says of them; claims.txt and claims.md, the answers to the claims of claims.yaml;
+# told/COMMAND.txt, what commands tell; and messages/FILE.txt, what they say in the tests of tests/cli/FILE.bats.
+# The tests compare them with tests/golden; who has changed one on purpose renews them and commits what git diff shows:
+#     tests/golden.sh --renew            all of them, in some minutes
+#     tests/golden.sh --renew FILE...    messages/FILE.txt alone
+# Or into another folder, but for the messages: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
 set -eu
 cd "$(dirname "$0")/.."
 program=$(realpath "${NYSBENCH:-nysbench}")
+unset COLUMNS
+
+# renew_messages [FILE]...: those of all tests that have some, or of these.
+renew_messages() {
+    local name file
+    [ $# -gt 0 ] || set -- $(cd tests/golden/messages && ls | sed 's/[.]txt$//')
+    for name in "$@"; do
+        file=tests/golden/messages/$name.txt
+        GOLDEN=renew bats tests/*/"$name.bats"
+        sed -n 's/^@test "\(.*\)" {$/\1/p' tests/*/"$name.bats" | tests/support/section.sh keep "$file"
+    done
+}
+
 case ${1:-} in
---renew) folder=tests/golden ;;
--* | '') echo "usage: tests/golden.sh --renew, or tests/golden.sh FOLDER" >&2; exit 2 ;;
+--renew)
+    shift
+    renew_messages "$@"
+    [ $# -eq 0 ] || exit 0
+    folder=tests/golden
+    ;;
+-* | '') echo "usage: tests/golden.sh --renew [FILE]..., or tests/golden.sh FOLDER" >&2; exit 2 ;;
 *) folder=$1 ;;
 esac
-unset COLUMNS
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -45,8 +63,7 @@ sed -n '/^Claims:/,/^$/p' "$work/told" >"$folder/claims.txt"
 "$program" claims "$work/claims" >>"$folder/claims.txt"
 "$program" claims "$work/claims" --format markdown >"$folder/claims.md"
 
-# tell COMMAND ARGUMENT...: adds what it writes to told/COMMAND.txt, but for the progress. Columns are as wide as their
-# numbers: a blank stands for those between them.
+# tell COMMAND ARGUMENT...: adds what it writes to told/COMMAND.txt.
 tell() {
     {
         printf '$ nysbench'
@@ -54,10 +71,7 @@ tell() {
         printf '\n'
         "$program" "$@" 2>&1 || echo "exit status $?"
         echo
-    } | sed -E "/^nysbench: ([0-9]+ %, |[0-9]+ scenes? to run)/d; s|$program|nysbench|g; s|$work|/WORK|g" |
-        sed -E 's/[0-9]+(\.[0-9]+)?(e-?[0-9]+)? (calls|s|ms|min|minutes|h|kB|MB|MiB|GiB)\b/# \3/g' |
-        sed -E 's/-?[0-9]+(\.[0-9]+(e-?[0-9]+)?|e-[0-9]+)/#/g' |
-        sed -E 's/# (s|ms|min|h)( (to )?# (s|ms|min|h))*\b/# s/g; s/([^ ]) +/\1 /g; s/ +$//' >>"$folder/told/$1.txt"
+    } | sed -e "s|$program|nysbench|g; s|$work|/WORK|g" | sed -E -f "$tree/tests/support/told.sed" >>"$folder/told/$1.txt"
 }
 
 # quiet ARGUMENT...: a run of which the rows are all that is wanted.

@@ -14,6 +14,16 @@ load helpers
     [ "$changed" -eq 0 ] || { echo "if that is meant, tests/golden.sh --renew, and commit what it writes"; return 1; }
 }
 
+@test "messages are those of tests that there are" {
+    local file tests=0
+    for file in tests/golden/messages/*.txt; do
+        diff <(sed -n 's/^=== //p' "$file" | sort) <(sed -n 's/^@test "\(.*\)" {$/\1/p' \
+            tests/*/"$(basename "$file" .txt).bats" | sort) | grep '^<' && return 1
+        tests=$((tests + 1))
+    done
+    [ "$tests" -gt 0 ]
+}
+
 @test "the changelog and the citation name the program's version" {
     local version
     version=$("$NYSBENCH" --version)

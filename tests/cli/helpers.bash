@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the command-line tests share. NYSBENCH is the program under test.
 
+REPOSITORY=$PWD
 ASTRONAUT=experiments/data/vit_astronaut_n257_L6.safetensors # 3 heads of a ViT
 
 setup() {
@@ -10,7 +11,56 @@ setup() {
 }
 
 teardown() {
+    local code=0
+    golden || code=1
     rm -rf "$WORK"
+    return "$code"
+}
+
+# Runs the program as `run` does. What it says is golden: the commands and outputs of a test are its section of
+# tests/golden/messages/FILE.txt, which `tests/golden.sh --renew FILE` writes anew.
+told() {
+    run "$NYSBENCH" "$@"
+    tell nysbench "$@"
+}
+
+# As told, of a command that answers: its messages alone are golden.
+warned() {
+    run "$NYSBENCH" "$@"
+    output=$(grep '^nysbench: ' <<<"$output") tell nysbench "$@"
+}
+
+# Adds $output and $status, as `run` leaves them, to what is golden: tell WORD..., those of the command
+tell() {
+    local word
+    {
+        printf '$'
+        for word in "$@"; do
+            [[ "$word" =~ ^[A-Za-z0-9_./:=,%+-]+$ ]] || word=${word@Q}
+            printf ' %s' "$word"
+        done
+        printf '\n'
+        [ -z "$output" ] || printf '%s\n' "$output"
+        [ "$status" -eq 0 ] || echo "exit status $status"
+        echo
+    } | sed -e "s|$NYSBENCH|nysbench|g; s|$WORK|/WORK|g; s|$BATS_FILE_TMPDIR|/FILES|g; s|$REPOSITORY|/TREE|g" |
+        sed -E -f "$REPOSITORY/tests/support/told.sed" >>"$BATS_TEST_TMPDIR/told"
+}
+
+# Whether what a test has told, if it has come to its end, is what it told before.
+golden() {
+    local name file now=${BATS_TEST_TMPDIR:-}/told
+    [ "${BATS_TEST_COMPLETED:-}" ] || return 0
+    name=$(basename "$BATS_TEST_FILENAME" .bats)
+    file=$REPOSITORY/tests/golden/messages/$name.txt
+    [ -e "$now" ] || now=/dev/null
+    if [ "${GOLDEN:-}" = renew ]; then
+        [ "$now" = /dev/null ] || "$REPOSITORY/tests/support/section.sh" put "$file" "$BATS_TEST_DESCRIPTION" "$now"
+    elif [ -e "$file" ] || [ "$now" != /dev/null ]; then
+        diff -u --label "${file#"$REPOSITORY"/}" --label now \
+            <("$REPOSITORY/tests/support/section.sh" get "$file" "$BATS_TEST_DESCRIPTION") "$now" ||
+            { echo "if that is meant, tests/golden.sh --renew $name, and commit what it writes"; return 1; }
+    fi
 }
 
 # The Python of a test file: functions of a program of its own: py FUNCTION ARGUMENT...
