@@ -130,7 +130,8 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     run "$NYSBENCH" claims "$WORK/r"
     expect_status 0
-    [[ "$(tr -s '\n ' ' ' <<<"$output")" =~ "about "[0-9]+" more sources would decide" ]]
+    output=$(tr -s ' \n' ' ' <<<"$output" | grep -o 'about [0-9]* .*' | sed 's/[0-9][0-9]*/#/g') \
+        tell nysbench claims "$WORK/r"
     [ "$(json "$WORK/r" 'c[0]["verdict"] == "undecided" and c[0]["more_sources"] > 1000')" = True ]
     # What is too small to matter is another end, and here farther away: it takes fewer.
     smallest=$(json "$WORK/r" '(c[0]["high"] / c[0]["estimate"]) ** 0.5 / c[0]["estimate"]')
@@ -173,7 +174,6 @@ Y
     expect_status 0
     run "$NYSBENCH" claims "$WORK/r" "$WORK/r2" --format markdown # golden.bats has the words
     expect_status 0
-    [ "$(grep -c '^|' <<<"$output")" -eq 17 ]
     [ "$(grep '^|' <<<"$output" | sed 's/[^|]//g' | sort -u)" = "||||||||" ]
     [ "$(json "$WORK/r" 'len(c), sorted(c[0])')" = \
         "(15, ['claim', 'disturbed', 'estimate', 'expected_high', 'expected_low', 'experiment', 'family', 'form', \
@@ -186,14 +186,11 @@ Y
 rows = list(csv.reader(open(sys.argv[1], newline="")))
 assert len(rows) > 30 and {len(r) for r in rows} == {21}, rows
 assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]' "$WORK/r/claims.csv"
-    run "$NYSBENCH" claims "$WORK/r"
-    [ "$(grep -ciw 'nan\|inf' <<<"$output")" -eq 0 ]
-    run "$NYSBENCH" claims "$WORK/r" --format xml
+    told claims "$WORK/r"
+    told claims "$WORK/r" --format xml
     expect_status 2
-    expect "claims: --format xml is unknown; allowed: table, csv, json, markdown, latex, html"
-    run "$NYSBENCH" claims "$WORK"
+    told claims "$WORK"
     expect_status 2
-    expect "is not the folder of a run"
 }
 
 @test "without claims there is nothing to tell, and --set claims=[] takes them away" {
@@ -277,9 +274,8 @@ Y
     py check_own_query "$WORK/json"
     "$NYSBENCH" run "$WORK/r/resolved.yaml" -q -o "$WORK/again"
     cmp "$WORK/r/claims.csv" "$WORK/again/claims.csv"
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    told run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 2
-    expect "own.sql: cannot be opened: No such file or directory"
 }
 
 @test "the short forms slope and correlate, as folders of older runs have them, are measures" {
@@ -328,15 +324,12 @@ assert ("side queries: 1 < 2", "reproduced") in parts, parts' \
         "$NYSBENCH" claims "$WORK/r" --plugin "$WORK/norms.so"
     sed -i -e 's/exponent: \[1, 2, 4\], metric/exponents: [1, 2, 4], metric/' \
         -e 's/over: exponent/over: side/; s/norm_mean/norm/' "$WORK/c.yaml"
-    run "$NYSBENCH" plan "$WORK/c.yaml"
+    told plan "$WORK/c.yaml"
     expect_status 2
-    expect "key 'exponents' is unknown; did you mean 'exponent'?"
-    expect "claims: measure: over: 'side' is unknown; allowed: exponent"
-    expect "claims: metric: 'norm' is unknown; did you mean 'norm_s'?"
 }
 
 refuses() {
-    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/out"
+    told run "$WORK/c.yaml" --out "$WORK/out"
     expect_status 2
     [ ! -e "$WORK/out" ]
 }
@@ -393,57 +386,6 @@ claims:
   - {says: u, family: [f], compare: {landmarks: [4, 8], metric: error}, expect: {ratio: [0, 1]}}
 Y
     refuses
-    expect "c.yaml:2:5: claims: key 'sais' is unknown; did you mean 'says'?"
-    expect "c.yaml:2:5: claims: key 'says' is missing"
-    expect "c.yaml:3:15: claims: compare: key 'strategi' is unknown; did you mean 'strategy'?"
-    expect "c.yaml:3:14: claims: compare: expected a column with its values, as kernel: [A, B]"
-    expect "c.yaml:3:52: claims: metric: 'eror' is unknown; did you mean 'error'?"
-    expect "c.yaml:4:21: claims: expect: ratio: the range is empty: 0.9 is not below 0.7"
-    expect "c.yaml:5:5: claims: expected one of compare, order, measure and untested, found several"
-    expect "c.yaml:9:23: claims: metric: 'strategy' is unknown; the nearest: core_s, error, error_se"
-    expect "c.yaml:10:21: claims: expect: value: expected [LOW, HIGH], or a number and a margin, as {value:" \
-        "0.22, within: 0.05}"
-    expect "c.yaml:12:17: claims: confidence: expected a number of at least 0.5, below 1, found '2'"
-    expect "c.yaml:13:23: claims: each: 'landmark' is unknown; did you mean 'landmarks'?"
-    expect "c.yaml:14:15: claims: failures: means nothing for measure"
-    expect "c.yaml:15:5: claims: expected one of compare, order, measure and untested, found none"
-    expect "c.yaml:18:37: claims: slope: against: 'strategy' is unknown; allowed: landmarks"
-    expect "c.yaml:19:22: claims: expect: slope: expected a number, or null, found 'steep'"
-    expect "c.yaml:21:23: claims: order: strategy: expected at least [A, B], found 1 value"
-    expect "c.yaml:21:12: claims: order: expected values of one column, found 'strategy' and 'landmarks'"
-    expect "c.yaml:22:13: claims: expect: order expects nothing else"
-    expect "c.yaml:23:12: claims: each: the claim itself is about values of 'strategy'"
-    expect "c.yaml:25:16: claims: correlate: expected either metrics: [A, B], or x and y"
-    expect "c.yaml:25:42: claims: metrics: expected two, as [error, mse]"
-    expect "c.yaml:26:31: claims: expect: correlation: expected a number from -1 to 1, or null, found '2'"
-    expect "c.yaml:27:5: claims: expected {says: ...}, found a text"
-    expect "c.yaml:28:12: claims: says: expected some words, found none"
-    expect "c.yaml:29:5: claims: key 'untested' has no value"
-    expect "c.yaml:31:9: claims: id: expected letters, digits"
-    expect "c.yaml:32:56: claims: where: expected {problem: ...}, found a list"
-    expect "c.yaml:33:13: claims: expect: expected one of ratio, difference, wins, equal, equal_difference," \
-        "found several"
-    expect "c.yaml:34:18: claims: confounded: 'problem' is unknown; allowed:" \
-        "kernel, strategy, landmarks, pairing, factors, core, rows, engine, precision, rows_seen, build"
-    expect "c.yaml:35:86: claims: expect: 'value' is not for compare, which has ratio, difference, wins, equal," \
-        "equal_difference"
-    expect "c.yaml:36:86: claims: expect: ratio: expects nothing: both ends are open"
-    expect "c.yaml:37:5: claims: key 'expect' is missing"
-    expect "c.yaml:39:5: claims: id: two claims are called 'same'"
-    expect "c.yaml:40:46: claims: measure: over: value.sql takes no column; name another query"
-    expect "c.yaml:41:24: claims: measure: expected metric: A alone: slope.sql takes one"
-    expect "c.yaml:41:24: claims: measure: slope.sql needs the key 'over', a column"
-    expect "c.yaml:41:76: claims: expect: key 'slope' is unknown"
-    expect "c.yaml:42:32: claims: query: gone.sql: cannot be opened: No such file or directory;" \
-        "shipped are value.sql, slope.sql, correlation.sql"
-    expect "c.yaml:42:24: claims: measure: expected either metric: A, or metrics: [A, B], or x and y"
-    expect "c.yaml:43:24: claims: measure: geometric_mean is of a metric alone; a query may have ln() of its values"
-    expect "c.yaml:43:105: claims: failures: means nothing for measure"
-    expect "c.yaml:44:30: claims: query: slope is one by itself; write it as measure"
-    expect "c.yaml:45:32: claims: query: expected the name of a file or SQL, found a list"
-    expect "c.yaml:47:5: claims: family: 'f' has a confidence of 0.9 here, of 0.95 in claim 'claim-22';" \
-        "a family has one"
-    expect "c.yaml:48:23: claims: family: expected letters, digits"
 }
 
 @test "what the experiment does not have or measure is told with what it has" {
@@ -460,36 +402,17 @@ claims:
      expect: {value: [0, 1]}}
 Y
     refuses
-    expect "c.yaml:2:46: claims: compare: 'uniform' and 'uniform(strided=false)' are the same strategy"
-    expect "c.yaml:3:45: claims: compare: strategy=leverage: the run has no such row;" \
-        "it has uniform, segment_means, kmeans"
-    expect "c.yaml:4:45: claims: compare: strategy=unform: the run has no such row; did you mean 'uniform'?"
-    expect "c.yaml:5:63: claims: where: landmarks=5: the run has no such row; it has 4, 8, 16"
-    expect "c.yaml:5:74: claims: where: trial=8: the run has no such row; it has 0..7"
-    expect "c.yaml:5:80: claims: where: n=64: the run has no such row; it has 48"
-    expect "c.yaml:5:90: claims: where: head=1: the run has no such row; it has 0"
-    expect "c.yaml:5:99: claims: where: core=identity: the run has no such row"
-    expect "c.yaml:7:58: claims: where: problem=gaussian(d=9): the run has no such row; it has gaussian(n=48, d=8)"
-    expect "c.yaml:7:83: claims: where: pairing: 'sides' is unknown"
-    expect "c.yaml:7:97: claims: where: rows=sample(4): the run has no such row"
-    expect "c.yaml:8:14: claims: where: kernel=gram: the run has no such row"
-    expect "c.yaml:9:67: uniform has no option 'stride'; did you mean 'strided'?"
-    expect "c.yaml:9:90: claims: where: landmarks=17..20: the run has no such row; it has 4, 8, 16"
     sed -i 's/uniform, unform/uniform, kmeans/' "$WORK/c.yaml"
     refuses
-    expect "c.yaml:4:62: claims: metric: 'spectral_error' is not among the config's metrics"
-    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'claims=[{says: x, measure: {metric: eror}, expect: {value: [0, 1]}}]'
+    told plan "$WORK/c.yaml" --set 'claims=[{says: x, measure: {metric: eror}, expect: {value: [0, 1]}}]'
     expect_status 2
-    expect "--set claims: claims: metric: 'eror' is unknown; did you mean 'error'?"
 }
 
 @test "a text that means several values of the experiment names none" {
     experiment <<<"claims: {says: a, compare: {strategy: [kmeans(init=plusplus), uniform], metric: error}, \
 expect: {ratio: [0, 1]}}"
-    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'strategies=[uniform, "kmeans(restarts=[1, 4])"]'
+    told plan "$WORK/c.yaml" --set 'strategies=[uniform, "kmeans(restarts=[1, 4])"]'
     expect_status 2
-    expect "c.yaml:1:40: claims: compare: strategy=kmeans(init=plusplus) means 2 values: kmeans, kmeans(restarts=4);" \
-        "name one"
     sed -i 's/\[kmeans(init=plusplus), uniform\]/["kmeans(restarts=4)", uniform]/' "$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set 'strategies=[uniform, "kmeans(restarts=[1, 4])"]'
     expect_status 0

@@ -43,7 +43,8 @@ tell() {
         [ -z "$output" ] || printf '%s\n' "$output"
         [ "$status" -eq 0 ] || echo "exit status $status"
         echo
-    } | sed -e "s|$NYSBENCH|nysbench|g; s|$WORK|/WORK|g; s|$BATS_FILE_TMPDIR|/FILES|g; s|$REPOSITORY|/TREE|g" |
+    } | sed -e "s|$(readlink -f "$NYSBENCH")|nysbench|g; s|$NYSBENCH|nysbench|g" \
+        -e "s|$WORK|/WORK|g; s|$BATS_FILE_TMPDIR|/FILES|g; s|$REPOSITORY|/TREE|g" |
         sed -E -f "$REPOSITORY/tests/support/told.sed" >>"$BATS_TEST_TMPDIR/told"
 }
 
@@ -55,7 +56,7 @@ golden() {
     file=$REPOSITORY/tests/golden/messages/$name.txt
     [ -e "$now" ] || now=/dev/null
     if [ "${GOLDEN:-}" = renew ]; then
-        [ "$now" = /dev/null ] || "$REPOSITORY/tests/support/section.sh" put "$file" "$BATS_TEST_DESCRIPTION" "$now"
+        [ ! -e "$file" ] && [ "$now" = /dev/null ] || "$REPOSITORY/tests/support/section.sh" put "$file" "$BATS_TEST_DESCRIPTION" "$now"
     elif [ -e "$file" ] || [ "$now" != /dev/null ]; then
         diff -u --label "${file#"$REPOSITORY"/}" --label now \
             <("$REPOSITORY/tests/support/section.sh" get "$file" "$BATS_TEST_DESCRIPTION") "$now" ||

@@ -115,96 +115,54 @@ EOF
     py check_outputs "$WORK/out.npy" $heads
 }
 
+# fails ARGUMENT...: what check fails is golden; $output is all that it says. Which allocation is the first to be missed
+# depends on the libraries.
+fails() {
+    run "$NYSBENCH" check "$@"
+    expect_status 1
+    output=$(grep '^FAIL' <<<"$output" | sed 's/allocation [0-9]* failed/allocation # failed/') tell nysbench check "$@"
+}
+
 @test "check says of a reference and of a summary that they are too short" {
-    told() { # REFERENCES SUMMARY MESSAGE
+    curt() { # REFERENCES SUMMARY
         sed -e "s|^static const char \*const references.*|static const char *const references[] = {$1};|" \
             -e "s|\"breaks a promise\"|$2|" tests/cli/plugins/bad.c >"$WORK/curt.c"
         build_plugin "$WORK/curt.c" "$WORK/curt.so"
-        run "$NYSBENCH" check --plugin "$WORK/curt.so" not_random
-        expect_status 1
-        expect "$3"
+        fails --plugin "$WORK/curt.so" not_random
     }
-    told '"Me, 2020", NULL' '"breaks a promise"' "the first reference, 'Me, 2020', has fewer than 11 characters"
-    told '"none: made to fail", NULL' '"short"' "the summary 'short' has fewer than 11 characters"
+    curt '"Me, 2020", NULL' '"breaks a promise"'
+    curt '"none: made to fail", NULL' '"short"'
 }
 
 @test "check tells each broken promise of cores, kernels and problems" {
     plugin tests/cli/plugins/bad_kinds.c "$WORK/bad_kinds.so" -Wno-cast-qual
-    run "$NYSBENCH" check "$WORK/bad_kinds.so" --timeout 5
-    expect_status 1
-    while read -r expected; do expect "FAIL $expected"; done <<'EOF'
-not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and nb_factors_note_diverged does not say why
-not_repeatable, x: 1 token: m = 1, factors nystromformer: a different X for the same A
-writes_a, x: 1 token: m = 1, factors nystromformer: it changed its input
-no_filter, traits: 64 tokens: it declares NB_CORE_FILTER, but 
-no_middle, x: 2 tokens: m = 2, factors nocore: X is not finite, and nb_factors_note_diverged does not say why
-leaks, memory: 1 token: allocation 1 failed, and it reported 'invalid value', expected 'out of memory'
-by_tile, tiles: 2 tokens: in a tile of 1 queries and 2 keys entry (0, 0) is 1, in the whole 2
-too_far, tiles: 1 token: it wrote below the tile of 1 queries and 1 keys
-no_sum, rows: 1 token: row 0 sums to 0.5, of a kernel that declares stochastic rows
-no_mask, rows: 33 tokens under a mask: entry (0, 1), of a later key, is 1 under a mask, expected 0
-nan_entries, rows: 1 token: entry (0, 0) is 
-wrong_slope, gradient: 64 tokens: pull_back gives 
-other_shape, heads: n = 9, d = 2 were announced, n = 8, d = 2 made
-other_width, heads: n = 9, d = 2 were announced, n = 9, d = 1 made
-holds_nan, heads: q holds NaN or Inf
-draws_elsewhere, streams: different data for the same seed and trial
-not_random, streams: it declares that it is random, but the data are the same
-crashes, heads: killed by signal 11
-EOF
+    fails "$WORK/bad_kinds.so" --timeout 5
     for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
     printf 'problems: other_shape\nstrategies: uniform\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' \
         >"$WORK/c.yaml"
-    while IFS='|' read -r name made; do # a run sees it before its first row
-        run "$NYSBENCH" run "$WORK/c.yaml" --set "problems=$name" -q --plugin "$WORK/bad_kinds.so" -o "$WORK/r"
+    for name in other_shape other_width; do # a run sees it before its first row
+        told run "$WORK/c.yaml" --set "problems=$name" -q --plugin "$WORK/bad_kinds.so" -o "$WORK/r"
         expect_status 2
-        expect "$name, head 0: has $made, but 9 of dimension 2 were announced"
-    done <<'EOF'
-other_shape|8 tokens of dimension 2
-other_width|9 tokens of dimension 1
-EOF
+    done
 }
 
 @test "check tells each broken promise of attentions; forward, what they say themselves" {
     plugin tests/cli/plugins/bad_attentions.c "$WORK/bad_attentions.so" -Wno-cast-qual
-    run "$NYSBENCH" check "$WORK/bad_attentions.so" --timeout 20
-    expect_status 1
-    while read -r expected; do expect "FAIL $expected"; done <<'EOF'
-not_finite, output: 1 token: outputs are not finite: head 1, token 0, coordinate 0 is nan
-repeats_not, output: 1 token: other outputs for the same seed
-by_threads, output: 1 token: other outputs with two threads
-writes_q, output: 1 token: it changed its input
-writes_last, output: 1 token: it changed its input
-holds_more, cost: 1 token: it says that 60 bytes are allocated with 1 threads, and 64 are
-does_less, cost: 1 token: it says that a pass has 4 multiplications, and 2 were counted
-no_mask, causal: 2 tokens: it looks ahead under a causal mask: other tokens from number 1 on change the output of
-draws, random: 1 token: it is not declared random, and gives other outputs in another trial
-swallows, memory: 1 token: allocation 
-crashes, output: 7 tokens: killed by signal 6
-EOF
-    [ "$(grep -cE '^FAIL (refuses|diverges)' <<<"$output")" -eq 0 ]
+    fails "$WORK/bad_attentions.so" --timeout 20
     for good in "not_finite, cost" "by_threads, random" "no_mask, output" "draws, causal" "crashes, causal"; do
         expect "PASS $good"
     done
-    local name code reason
-    while IFS='|' read -r name code reason; do
-        run "$NYSBENCH" forward --plugin "$WORK/bad_attentions.so" -a "$name" -o "$WORK/out.npy" \
+    local name
+    for name in refuses diverges; do
+        told forward --plugin "$WORK/bad_attentions.so" -a "$name" -o "$WORK/out.npy" \
             --head experiments/data/vit_astronaut_n257_L6.safetensors
-        expect_status "$code"
-        [ "$output" = "nysbench: error: $name: $reason" ]
+        [ "$status" -gt 0 ]
         [ ! -e "$WORK/out.npy" ]
-    done <<'EOF'
-refuses|2|it wants to
-diverges|1|it goes too far
-EOF
+    done
 }
 
 @test "check does not take what a component fails with by itself for a lack of memory" {
-    run "$NYSBENCH" check 'command(run="sh -c \"exit 3\"", deterministic=true)'
-    expect_status 1
-    expect ', picks: 1 token: m = 1, pairing independent: sh -c "exit 3": exit status 3'
-    expect ", memory: nothing leaks when an allocation fails"
-    [ "$(grep -c '^FAIL.*, memory' <<<"$output")" -eq 0 ]
+    fails 'command(run="sh -c \"exit 3\"", deterministic=true)'
 }
 
 @test "a plug-in is compiled with the program's headers, in a checkout, where it is installed and in a wheel" {
@@ -265,13 +223,11 @@ Now:"
         run "$NYSBENCH" new strategy "$name" --out "$WORK/n"
         expect_status 2
     done
-    run "$NYSBENCH" new partition mine
+    told new partition mine
     expect_status 2
-    expect "'partition' is unknown; allowed: experiment, strategy, problem, kernel, core, attention"
     "$NYSBENCH" new strategy mine --out "$WORK/n" >/dev/null
-    run "$NYSBENCH" new strategy mine --out "$WORK/n"
+    told new strategy mine --out "$WORK/n"
     expect_status 2
-    expect "exists already"
     [ "$(wc -l <"$WORK/n/Makefile")" -le 5 ]
     grep -q nb_strategy_mine "$WORK/n/mine.c"
     ! grep -qi template "$WORK/n/mine.c" || return 1
@@ -287,42 +243,34 @@ Now:"
 }
 
 @test "what is no plugin, or not for this program, is refused" {
-    run "$NYSBENCH" list --plugin "$WORK/none.so"
+    told list --plugin "$WORK/none.so"
     expect_status 2
-    expect "none.so: no such file"
     echo text >"$WORK/text.so"
-    run "$NYSBENCH" list --plugin "$WORK/text.so"
+    told list --plugin "$WORK/text.so"
     expect_status 2
-    expect "text.so: cannot be loaded: "
     echo 'int nothing;' >"$WORK/empty.c"
     cc -shared -fPIC "$WORK/empty.c" -o "$WORK/empty.so"
-    run "$NYSBENCH" list --plugin "$WORK/empty.so"
+    told list --plugin "$WORK/empty.so"
     expect_status 2
-    expect "empty.so: exports no nysbench_plugin"
-    expect "has interface "
     mine
     local declared="static const nb_plugin_part parts[] = {\1, {0}}; extern const nb_plugin nysbench_plugin;"
     sed "s/NB_PLUGIN(\(.*\)); .*/$declared const nb_plugin nysbench_plugin = {NB_ABI + 5, parts};/" \
         "$WORK/mine.c" >"$WORK/wrong.c"
     plugin "$WORK/wrong.c" "$WORK/wrong.so"
-    run "$NYSBENCH" list --plugin "$WORK/wrong.so"
+    told list --plugin "$WORK/wrong.so"
     expect_status 2
-    expect "wrong.so: was built for interface "
     sed 's/"mine"/"uniform"/' "$WORK/mine.c" >"$WORK/twice.c"
     plugin "$WORK/twice.c" "$WORK/twice.so"
-    run "$NYSBENCH" list --plugin "$WORK/twice.so"
+    told list --plugin "$WORK/twice.so"
     expect_status 2
-    expect "twice.so: there is a strategy 'uniform' already"
     cp "$WORK/mine.so" "$WORK/copy.so"
-    run "$NYSBENCH" list --plugin "$WORK/mine.so" --plugin "$WORK/copy.so"
+    told list --plugin "$WORK/mine.so" --plugin "$WORK/copy.so"
     expect_status 2
-    expect "copy.so: there is a strategy 'mine' already"
     run "$NYSBENCH" list --plugin "$WORK/mine.so" --plugin "$WORK/./mine.so"
     expect_status 0
     printf 'plugins: %s\nproblems: gaussian(n=40, d=3)\nstrategies: mine\ncores: svd\n' "$WORK/none.so" >"$WORK/c.yaml"
-    run "$NYSBENCH" plan "$WORK/c.yaml"
+    told plan "$WORK/c.yaml"
     expect_status 2
-    expect "$WORK/c.yaml:1:10: $WORK/none.so: no such file"
 }
 
 @test "a plugin of two kinds: a core and a problem" {
@@ -363,9 +311,8 @@ EOF
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/two.so" -o "$WORK/r"
     expect_status 0
     of_csv "$WORK/r/rows.csv" 'row, = rows; assert row["core"] == "zero" and abs(float(row["error"]) - 1) < 1e-15'
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    told run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 2
-    expect "no core 'zero'"
 }
 
 @test "the program exports every function that the installed headers declare" {
@@ -406,10 +353,8 @@ EOF
     plugin tests/cli/plugins/whole.c "$WORK/whole.so"
     printf '%s\n' 'problems: gaussian(n=40, d=3)' 'strategies: [whole, whole(start=leverage), whole(start=kmeans)]' \
         'cores: [cut, "exact_rows(of=cut)"]' 'landmarks: [4, 20]' 'trials: 1' 'plots: []' >"$WORK/c.yaml"
-    run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/whole.so" -o "$WORK/r"
+    told run "$WORK/c.yaml" -q --plugin "$WORK/whole.so" -o "$WORK/r"
     expect_status 1
-    expect "failed: 4 rows: the start picks no tokens"
-    expect "diverged: 4 rows: too many landmarks for an example"
     [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq 4 ]
     of_csv "$WORK/r/rows.csv" 'assert {float(r["core_cutoff"]) for r in rows if r["status"] == "ok"} == {1e-3}'
     run "$NYSBENCH" check --plugin "$WORK/whole.so" whole
@@ -420,19 +365,7 @@ EOF
 
 @test "check tells each broken promise, and outlives a crash and a hang" {
     plugin tests/cli/plugins/bad.c "$WORK/bad.so" -Wno-cast-qual
-    run "$NYSBENCH" check "$WORK/bad.so" --timeout 1
-    expect_status 1
-    expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
-    expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote beyond the end"
-    # of 2 points
-    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: the same seed gave other landmarks:" \
-        "of the queries, landmark 0 is one point, and then another"
-    expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: it changed its input"
-    expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
-    expect "FAIL hangs, picks: 1 token: not done after 1 s"
-    expect "FAIL not_random, traits: 130 tokens: it is declared random, but picks the same in another trial:" \
-        "drop NB_RANDOM, or draw"
-    expect "FAIL swallows, memory: 1 token: allocation"
+    fails "$WORK/bad.so" --timeout 1
     for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do
         expect "PASS $good"
     done
@@ -443,31 +376,22 @@ EOF
     diff <(tr -s ' \n' '\n\n' <"$WORK/narrow") <(tail -n +2 <<<"$output" | tr -s ' \n' '\n\n')
     run "$NYSBENCH" check uniform
     expect_status 0
-    run "$NYSBENCH" check unifrm
+    told check unifrm
     expect_status 2
-    expect "did you mean 'uniform'?"
 }
 
 @test "before anything runs a child tries a plug-in: a crash, an exit, a hang are told; its rounding stays its own" {
     printf '%s\n' 'problems: early_problem' 'strategies: [uniform, early]' 'cores: [svd, early_core]' 'landmarks: 3' \
         'trials: 1' 'plots: []' >"$WORK/c.yaml"
     cp "$BATS_FILE_TMPDIR/early.so" "$WORK"
-    local traits="early: calling its check, traits_of, within or multiplications: "
-    local where=("" "$WORK/early.so: cannot be loaded: " "$traits" "$traits" "early: calling its ready: "
-        "early_problem: calling its shape: " "early_core: calling its traits_of or cost: " "" "$traits"
-        "early_core: calling its traits_of or cost: ")
     for place in 1 2 3 4 5 6 8 9; do
-        while IFS='|' read -r harm reason; do
+        for harm in abort "exit 0" "exit 3"; do
             EARLY=$place HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+            tell EARLY="$place" HARM="$harm" nysbench run
             expect_status 2
-            expect "${where[$place]}$reason"
             [[ "$output" != *"a plug-in prints"* ]]
             [ ! -e "$WORK/r" ]
-        done <<'EOF'
-abort|killed by signal 6 (Aborted)
-exit 0|it ended the program
-exit 3|exit status 3
-EOF
+        done
     done
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
     expect_status 0
@@ -513,36 +437,30 @@ early_config() {
         cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/s/rows.csv") || { echo "$harm"; return 1; }
         [ "$(stat -c %a "$WORK/s/rows.csv")" = "$(stat -c %a "$WORK/r/rows.csv")" ]
     done
-    EARLY=1 HARM=close run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/early.so"
+    EARLY=1 HARM=close told plan "$WORK/c.yaml" --plugin "$WORK/early.so"
     expect_status 2
-    expect "early.so: cannot be loaded: "
 }
 
 @test "a constructor that ends its process or hangs only the second time is told, with the file" {
     early_config
-    local harm reason command
-    while IFS='|' read -r harm reason; do
+    local harm command
+    for harm in abort "exit 0" hang; do
         for command in plan "run -q --timeout 1 -o $WORK/r"; do
             if [[ $harm == hang && $command == plan ]]; then continue; fi # it waits 20 s
             rm -f "$WORK/spared"
             SPARED=$WORK/spared EARLY=1 HARM=$harm run timeout 15 "$NYSBENCH" $command "$WORK/c.yaml" \
                 --plugin "$WORK/early.so"
             expect_status 2
-            expect "$WORK/early.so: early: calling its check, traits_of, within or multiplications: $reason"
+            tell HARM="$harm" nysbench $command
         done
-    done <<'EOF'
-abort|killed by signal 6 (Aborted)
-exit 0|it ended the program
-hang|not done after 1 s
-EOF
+    done
 }
 
 @test "a plug-in that is made anew while a command runs ends it" {
     early_config
-    RENEWED=$WORK/early.so EARLY=1 HARM=renew run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" \
+    RENEWED=$WORK/early.so EARLY=1 HARM=renew told run "$WORK/c.yaml" -q --plugin "$WORK/early.so" \
         -o "$WORK/r"
     expect_status 2
-    expect "$WORK/early.so: is another file than when this command began; the same command uses the new one"
     "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
 }
 
@@ -555,19 +473,15 @@ EOF
             -o "$WORK/s"
         expect_status 0
         expect_rows "$WORK/s" "16 ok"
-        local told="^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early" ends="killed by signal 6 (Aborted)"
-        [ "$(grep -c "$told: calling its multiplications: \($ends\|it ended the program\)$" <<<"$output")" -eq 1 ]
-        [ "$(grep -c "${told}_core: calling its cost: " <<<"$output")" -eq 1 ]
+        output=$(grep '^nysbench: ' <<<"$output") tell EARLY=11 HARM="$harm" nysbench run
     done
     EARLY=10 HARM=abort run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
     expect_status 0
     cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/s/rows.csv")
     printf '%s\n' 'study: forward' "problems: heads(file=$ASTRONAUT)" 'attentions: [naive, early_attention]' \
         'plots: []' >"$WORK/f.yaml"
-    EARLY=11 HARM=abort run "$NYSBENCH" plan "$WORK/f.yaml" --plugin "$BATS_FILE_TMPDIR/early.so"
+    EARLY=11 HARM=abort warned plan "$WORK/f.yaml" --plugin "$BATS_FILE_TMPDIR/early.so"
     expect_status 0
-    expect "nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_attention: calling its cost:" \
-        "killed by signal 6 (Aborted)"
     EARLY=11 HARM=abort run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/f" --plugin "$BATS_FILE_TMPDIR/early.so"
     expect_status 1 # the process that computes its rows needs it
     expect_rows "$WORK/f" "10 ok, 10 crashed"
@@ -576,7 +490,7 @@ EOF
 @test "before anything runs a plug-in has the time of --timeout; check tells what hangs, refuses or crashes" {
     printf 'problems: early_problem\nstrategies: early\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' \
         >"$WORK/c.yaml"
-    local name place why
+    local name place
     hangs() { # NAME PLACE ARGUMENT...: in the background
         EARLY=$2 HARM=hang timeout 15 "$NYSBENCH" "${@:3}" \
             --plugin "$BATS_FILE_TMPDIR/early.so" >"$WORK/$1-$2.txt" 2>&1 3>&- &
@@ -588,32 +502,14 @@ EOF
     hangs early_core 6 check early_core --timeout 1
     hangs early_attention 7 check early_attention --timeout 1
     wait
-    while IFS='|' read -r name place why; do
-        output=$(cat "$WORK/$name-$place.txt")
-        expect "${why}not done after 1 s"
-    done <<EOF2
-early|1|early.so: cannot be loaded: 
-early|2|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, \
-within or multiplications: 
-early|3|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, \
-within or multiplications: 
-early|4|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its ready: 
-early_core|6|FAIL early_core, options: $BATS_FILE_TMPDIR/early.so: early_core: calling its traits_of or cost: 
-early_attention|7|FAIL early_attention, options: $BATS_FILE_TMPDIR/early.so: early_attention: \
-calling its check, traits_of, keep, size_of, refusal or cost: 
-run|1|early.so: cannot be loaded: 
-run|2|early: calling its check, traits_of, within or multiplications: 
-run|3|early: calling its check, traits_of, within or multiplications: 
-run|4|early: calling its ready: 
-EOF2
-    EARLY=4 HARM=abort run "$NYSBENCH" check early --plugin "$BATS_FILE_TMPDIR/early.so"
-    expect_status 1
-    expect "FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its ready: killed by signal 6 (Aborted)"
-    expect "1 of 2 checks failed"
+    for name in early-{1,2,3,4} early_core-6 early_attention-7 run-{1,2,3,4}; do
+        output=$(grep -E '^(FAIL|nysbench: error)' "$WORK/$name.txt") status=0 tell "$name"
+    done
+    EARLY=4 HARM=abort fails early --plugin "$BATS_FILE_TMPDIR/early.so"
 }
 
-# wrong PAIRING STRATEGY: each "RUN|TIMEOUT|REASON" of $WORK/cases gives a failed row with that reason, beside one of
-# STRATEGY that is ok, and leaves no file.
+# wrong PAIRING STRATEGY: each "RUN|TIMEOUT" of $WORK/cases gives a failed row, the reason of which is golden, beside one
+# of STRATEGY that is ok, and leaves no file.
 wrong() {
     mkdir "$WORK/tmp"
     py check_reason "$WORK" "$@"
@@ -621,46 +517,35 @@ wrong() {
     count=$(wc -l <"$WORK/cases")
     TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    expect "rows: $((count + 1)), 1 ok, $count failed"
+    expect_rows "$WORK/r" "1 ok, $count failed"
     [[ "$output" != *"standard output is not"* ]]
-    py check_rows "$WORK"
+    output=$(py reasons "$WORK") tell nysbench run c.yaml
     [ -z "$(ls -A "$WORK/tmp")" ] || { ls "$WORK/tmp"; return 1; }
 }
 
 @test "command: whatever a program does wrong is a failed row with the reason, and nothing is left" {
     cp tests/support/npy.py "$WORK"
-    cat >"$WORK/p.py" <<'PY'
-import sys
-import npy
-nan = float("nan")
-picks = {"shape": ("<i8", (3, 2), [0, 1, 2, 0, 1, 2]), "few": ("<i8", (2,), [0, 1]),
-         "twice": ("<i8", (3,), [4, 7, 4]), "range": ("<i8", (3,), [0, 1, 20]), "negative": ("<i8", (3,), [0, -1, 2]),
-         "huge": ("<i8", (3,), [0, 2**40, 2]), "nan": ("<f8", (3, 4), 12 * [nan]),
-         "wide": ("<f8", (3, 5), 15 * [0.0]), "flat": ("<f8", (3,), 3 * [0.0])}
-npy.save(sys.argv[-1] + "/picks.npy", *picks[sys.argv[1]])
-print("standard output is not for nysbench")
-PY
+    cp tests/cli/plugins/wrong_picks.py "$WORK/p.py"
     local p="/usr/bin/python3 $WORK/p.py"
     cat >"$WORK/cases" <<EOF
-$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19, \
-or floats of shape (3, 4), points
-$p few|60|integers of shape (2,); allowed are integers of shape (3,)
-$p twice|60|picks.npy: landmarks 0 and 2 are both token 4
-$p range|60|picks.npy: landmark 2 is token 20, allowed are 0 to 19
-$p negative|60|landmark 1 is token -1
-$p huge|60|landmark 1 is token 1099511627776
-$p nan|60|picks.npy: NaN or Inf in the landmark points
-$p wide|60|floats of shape (3, 5)
-$p flat|60|floats of shape (3,)
-$p unknown|60|KeyError: 'unknown'
-sh -c 'echo oops >&2; exit 3'|60|exit status 3: oops
-sh -c 'echo in \$0/here >&2; exit 4'|60|exit status 4: in ./here
-sh -c 'kill -9 \$\$'|60|killed by signal 9
-sh -c 'exec sleep 31.7'|0.2|not done after 0.2 s
-sh -c 'trap : TERM; sleep 31.7 & sleep 31.7; sleep 31.7'|0.3|not done after 0.3 s
-sh -c 'sleep 31.7 &'|60|left no picks.npy
-sh -c 'mkdir -p a/b; ln -s / a/root; echo x >a/b/c; echo junk >picks.npy'|60|picks.npy: is not a .npy file
-sh -c 'mkfifo picks.npy'|60|left no picks.npy
+$p shape|60
+$p few|60
+$p twice|60
+$p range|60
+$p negative|60
+$p huge|60
+$p nan|60
+$p wide|60
+$p flat|60
+$p unknown|60
+sh -c 'echo oops >&2; exit 3'|60
+sh -c 'echo in \$0/here >&2; exit 4'|60
+sh -c 'kill -9 \$\$'|60
+sh -c 'exec sleep 31.7'|0.2
+sh -c 'trap : TERM; sleep 31.7 & sleep 31.7; sleep 31.7'|0.3
+sh -c 'sleep 31.7 &'|60
+sh -c 'mkdir -p a/b; ln -s / a/root; echo x >a/b/c; echo junk >picks.npy'|60
+sh -c 'mkfifo picks.npy'|60
 EOF
     wrong joint uniform
     ! pgrep -f '^sleep 31[.]7$' || return 1
@@ -668,39 +553,24 @@ EOF
 
 @test "command: with both, what a program leaves wrong is told with the file, what came and what is allowed" {
     cp tests/support/npy.py "$WORK"
-    cat >"$WORK/p.py" <<'PY'
-import sys
-import npy
-kinds = {"tokens": ("<i8", (3,), [4, 7, 1]), "points": ("<f8", (3, 2), [1, 0, 0, 1, 0, 0]),
-         "few": ("<i8", (2,), [0, 1]), "range": ("<i8", (3,), [0, 1, 20]), "nan": ("<f8", (3, 2), 6 * [float("nan")])}
-for word in sys.argv[1:-1]:
-    name, kind = word.split("=")
-    npy.save(name + "picks.npy", *kinds[kind])
-print("in", sys.argv[-1], file=sys.stderr)
-PY
-    local p="/usr/bin/python3 $WORK/p.py" \
-        allowed="allowed are query_picks.npy and key_picks.npy, or picks.npy alone, tokens that serve both sides"
+    cp tests/cli/plugins/wrong_pairs.py "$WORK/p.py"
+    local p="/usr/bin/python3 $WORK/p.py"
     cat >"$WORK/cases" <<EOF
-$p|60|p.py: left no picks; $allowed: in .
-$p query_=tokens|60|p.py query_=tokens: left query_picks.npy; $allowed: in .
-$p key_=points|60|left key_picks.npy; $allowed: in .
-$p =tokens key_=tokens|60|left picks.npy, key_picks.npy; $allowed: in .
-$p =tokens query_=tokens key_=tokens|60|left picks.npy, query_picks.npy, key_picks.npy; $allowed: in .
-$p =points|60|: picks.npy: floats of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19; \
-points need a file for each side: in .
-$p =few|60|: picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19; \
-points need a file for each side: in .
-$p =range|60|: picks.npy: landmark 2 is token 20, allowed are 0 to 19: in .
-$p query_=tokens key_=points|60|: query_picks.npy: tokens, key_picks.npy: points; \
-allowed are tokens in both, or points in both: in .
-$p query_=few key_=tokens|60|: query_picks.npy: integers of shape (2,); \
-allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 2), points: in .
-$p query_=points key_=few|60|: key_picks.npy: integers of shape (2,); allowed are integers of shape (3,), \
-tokens from 0 to 19, or floats of shape (3, 2), points: in .
-$p query_=points key_=nan|60|: key_picks.npy: NaN or Inf in the landmark points: in .
-$p query_=tokens key_=range|60|: key_picks.npy: landmark 2 is token 20, allowed are 0 to 19: in .
-sh -c 'mkfifo key_picks.npy; mkdir query_picks.npy'|60|left no picks; $allowed
-sh -c 'echo junk >key_picks.npy; cp key_picks.npy query_picks.npy'|60|: query_picks.npy: is not a .npy file
+$p|60
+$p query_=tokens|60
+$p key_=points|60
+$p =tokens key_=tokens|60
+$p =tokens query_=tokens key_=tokens|60
+$p =points|60
+$p =few|60
+$p =range|60
+$p query_=tokens key_=points|60
+$p query_=few key_=tokens|60
+$p query_=points key_=few|60
+$p query_=points key_=nan|60
+$p query_=tokens key_=range|60
+sh -c 'mkfifo key_picks.npy; mkdir query_picks.npy'|60
+sh -c 'echo junk >key_picks.npy; cp key_picks.npy query_picks.npy'|60
 EOF
     wrong both exchange
 }
@@ -708,28 +578,7 @@ EOF
 @test "command: with both, a program gets queries and keys; one file of tokens does for two; seeds differ by trial" {
     local head=experiments/data/vit_astronaut_n257_L6.safetensors
     cp tests/support/npy.py "$WORK"
-    cat >"$WORK/both.py" <<'PY'
-import json, math, os, sys
-import npy
-mode = sys.argv[1]
-request = json.load(open("request.json"))
-(q_type, q_shape, q), (k_type, k_shape, k) = npy.load("queries.npy"), npy.load("keys.npy")
-files = " ".join(sorted(name for name in os.listdir() if name != "stderr.txt"))
-with open(os.environ["NYSBENCH_FOLDER"] + "/told-" + mode, "a") as told:
-    print(json.dumps([request, files, q_type, k_type, q_shape, k_shape, math.fsum(q), math.fsum(k)]), file=told)
-m, (n, d) = request["m"], q_shape
-rows = lambda x: [x[i * d:(i + 1) * d] for i in range(n)]
-products = lambda x, y: [math.fsum(a * b for a, b in zip(*pair)) for pair in zip(rows(x), rows(y))]
-lowest = lambda x, y: sorted(range(n), key=products(x, y).__getitem__)[:m]
-same, other = lowest(q, k), lowest(k, k)
-if mode == "one":
-    npy.save("picks.npy", "<i8", (m,), same)
-for side, tokens, x in ("query", same, q), ("key", same if mode == "two" else other, k):
-    if mode == "points":
-        npy.save(side + "_picks.npy", "<f8", (m, d), [number for token in tokens for number in rows(x)[token]])
-    elif mode != "one":
-        npy.save(side + "_picks.npy", "<i8", (m,), tokens)
-PY
+    cp tests/cli/plugins/both.py "$WORK/both.py"
     local here=$PWD
     cd "$WORK"
     config <<EOF
@@ -829,24 +678,25 @@ EOF
     here=$(pwd -P)
     picks told >mine.py
     mkdir folder
-    while IFS='|' read -r words expected; do
+    while read -r words; do
         with_command "$words"
-        for command in plan run; do
-            run "$NYSBENCH" "$command" c.yaml
-            expect_status 2
-            expect "nysbench: error: c.yaml: command: run = $words: $expected"
-        done
+        told plan c.yaml
+        expect_status 2
+        planned=$output
+        run "$NYSBENCH" run c.yaml
+        expect_status 2
+        expect "$(tail -n 1 <<<"$planned")"
         [ ! -e results ]
     done <<EOF
-python3 nope.py|there is no file $here/nope.py
-/usr/bin/python3 sub/nope.py 3|there is no file $here/sub/nope.py
-env A=b python3 nope.py|there is no file $here/nope.py
-python3 folder|$here/folder is a folder, which has to be named by its absolute path
-./nope|there is no program $here/nope
-./mine.py|$here/mine.py is not executable: chmod +x makes it so, or put before it what runs it, such as python3
-mine.py|there is no program 'mine.py' in PATH; for one in the current folder, write ./mine.py
-'open|'open: a quote is not closed
-|'': missing argument
+python3 nope.py
+/usr/bin/python3 sub/nope.py 3
+env A=b python3 nope.py
+python3 folder
+./nope
+./mine.py
+mine.py
+'open
+''
 EOF
     for words in "python3 -c 'import nope.py'" "sh -c 'cat nope.sh'" "mkdir -p x/y.py" "python3 $here/folder" \
         "env -i python3 nope.py" "python3 -W ignore nope.py"; do
@@ -859,9 +709,8 @@ EOF
     rm mine.py
     run "$NYSBENCH" export r
     expect_status 0
-    run "$NYSBENCH" select --head "$heads:0" --strategy 'command(run="python3 mine.py")' -m 3 -o k.npy
+    told select --head "$heads:0" --strategy 'command(run="python3 mine.py")' -m 3 -o k.npy
     expect_status 2
-    expect "there is no file $here/mine.py"
 }
 
 @test "command: a program ends with the run that started it" {
@@ -880,16 +729,7 @@ EOF
     "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 \
         --pairing independent --side keys -o "$WORK/k.npy" >/dev/null
     cp tests/support/npy.py "$WORK"
-    cat >"$WORK/keep.py" <<'PY'
-import json, npy, os, shutil, sys
-out, folder = sys.argv[1:]
-assert folder == os.getcwd()
-if not os.path.exists(out): # the queries come first
-    shutil.copytree(folder, out)
-m = json.load(open("request.json"))["m"]
-dtype, (n, d), x = npy.load("points.npy")
-npy.save("picks.npy", dtype, (m, d), [number + 1 for number in x[:m * d]])
-PY
+    cp tests/cli/plugins/keep.py "$WORK/keep.py"
     "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 \
         --strategy "command(run=\"/usr/bin/python3 '$WORK/keep.py' '$WORK/kept'\")" \
         -m 6 --pairing independent --side queries -o "$WORK/q.npy" >/dev/null
@@ -949,35 +789,18 @@ EOF
 }
 
 @test "a plug-in that hangs before anything runs is ended after 20 s, and told" {
-    local name where
-    while IFS='|' read -r name where; do # setup_file has begun both
+    local name
+    for name in begins picks; do # setup_file has begun both
         timeout 300 tail --pid="$(cat "$BATS_FILE_TMPDIR/$name.pid")" -f /dev/null
         [ "$(cat "$BATS_FILE_TMPDIR/$name.status")" -eq 2 ]
-        grep -qF "${where}not done after 20 s" "$BATS_FILE_TMPDIR/$name.txt" || { cat "$BATS_FILE_TMPDIR/$name.txt"
-            return 1; }
-    done <<EOF
-begins|early.so: cannot be loaded: 
-picks|early: calling its check, traits_of, within or multiplications: 
-EOF
+        output=$(cat "$BATS_FILE_TMPDIR/$name.txt") status=2 tell "$name"
+    done
     [ ! -e "$BATS_FILE_TMPDIR/k.npy" ]
 }
 
 @test "NYSBENCH_KEEP keeps the folders of failed calls, on which the program can be run again" {
-    cat >"$WORK/mine.py" <<'PY'
-import json, sys, numpy
-folder = sys.argv[-1]
-request = json.load(open(folder + "/request.json"))
-if request["m"] == 5:
-    print("half of it", file=open(folder + "/note", "w"))
-    sys.exit("five is too many")
-numpy.save(folder + "/picks.npy", numpy.arange(request["m"]))
-PY
-    cat >"$WORK/served.py" <<'PY'
-import nysbench
-@nysbench.core
-def mine(A):
-    raise LookupError("not this")
-PY
+    cp tests/cli/plugins/five_is_too_many.py "$WORK/mine.py"
+    cp tests/cli/plugins/no_core.py "$WORK/served.py"
     config <<Y
 problems: "gaussian(n=20, d=3)"
 strategies: "command(run=\"/usr/bin/python3 $WORK/mine.py\", deterministic=true)"
@@ -986,26 +809,22 @@ landmarks: [4, 5]
 trials: 1
 plots: []
 Y
-    NYSBENCH_KEEP="$WORK/kept" run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    NYSBENCH_KEEP="$WORK/kept" told run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    expect "five is too many"
     [ "$(cd "$WORK/kept"/call-* && echo *)" = "note points.npy request.json stderr.txt" ]
     run /usr/bin/python3 "$WORK/mine.py" "$WORK/kept"/call-*
     expect "five is too many"
     # Of a program that stays alive, with its question.
     rm -r "$WORK/kept"
-    NYSBENCH_KEEP="$WORK/kept" PYTHONPATH=$PWD/python run "$NYSBENCH" measure \
+    NYSBENCH_KEEP="$WORK/kept" PYTHONPATH=$PWD/python told measure \
         --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform \
         --landmarks 4 --core "command(run=\"/usr/bin/python3 -m nysbench.serve $WORK/served.py\", serve=true)"
-    expect "LookupError: not this"
     [ "$(cd "$WORK/kept"/call-* && echo *)" = "A.npy B.npy F.npy request.json" ]
     /usr/bin/python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["do"] == "core"' \
         "$WORK/kept"/call-*/request.json
     # Where it cannot be kept, the run says so and ends; without the variable nothing is kept.
-    NYSBENCH_KEEP="$WORK/c.yaml/in" run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/other"
+    NYSBENCH_KEEP="$WORK/c.yaml/in" told run "$WORK/c.yaml" -q -o "$WORK/other"
     expect_status 1
-    expect "NYSBENCH_KEEP=$WORK/c.yaml/in: the folder of a failed call cannot be kept: "
-    expect "five is too many"
     cd "$WORK"
     run "$NYSBENCH" run c.yaml -q -o again
     expect_status 1

@@ -18,6 +18,14 @@ suite() {
     run "$NYSBENCH" suite --list $TINY "$@"
 }
 
+# What suite says of a method or a result that it refuses is golden, but for the numbers that it finds.
+refused() {
+    suite "$@"
+    [ "$status" -eq 2 ] || { echo "$*: exit status $status: $output"; return 1; }
+    output=$(sed -E 's/(says|give|error of|again it is) -?[0-9][0-9.e+-]*/\1 #/g' <<<"$output") \
+        tell nysbench suite --list $TINY "$@"
+}
+
 @test "a method has its number, curve and reasons; a strategy stands in nystrom" {
     facts of '
 (kmeans,) = (t for t in x["tracks"] if t["track"] == "encoders")
@@ -37,16 +45,11 @@ assert x["method"]["tuned"] == "development", x["method"]' <"$BATS_FILE_TMPDIR/q
     expect_status 0
     expect "kmeans,encoders,"
     py halve_one "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/one.json"
-    suite --check "$WORK/one.json"
-    expect_status 2
-    expect "nysbench: error: $WORK/one.json: encoders: number: it says "
+    refused --check "$WORK/one.json"
     py without_one "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/less.json"
-    suite --check "$WORK/less.json"
+    refused --check "$WORK/less.json"
+    told suite --small --check "$BATS_FILE_TMPDIR/kmeans.json"
     expect_status 2
-    expect "inputs: ../../../experiments/data/test/minilm-test_bash-reference_n256_L4.safetensors is not there"
-    run "$NYSBENCH" suite --small --check "$BATS_FILE_TMPDIR/kmeans.json"
-    expect_status 2
-    expect "it is of another list of heads than suite 1.0, small form"
 }
 
 @test "a share of a result is measured again: errors that nobody has measured are found" {
@@ -55,10 +58,7 @@ assert x["method"]["tuned"] == "development", x["method"]' <"$BATS_FILE_TMPDIR/q
     py halve_all "$BATS_FILE_TMPDIR/kmeans.json" "$WORK/better.json"
     suite --check "$WORK/better.json"
     expect_status 0
-    suite --check "$WORK/better.json" --rerun 0.1
-    expect_status 2
-    expect "it says an error of"
-    expect "and again it is"
+    refused --check "$WORK/better.json" --rerun 0.1
 }
 
 @test "a result says whether the cost is linear and which tokens it needs; measuring it again finds other words" {
@@ -73,21 +73,19 @@ declared []
 EOF
     py check_method "$BATS_FILE_TMPDIR/quest.json" linear false
     py check_method "$BATS_FILE_TMPDIR/quest.json" sees '"earlier"'
-    while IFS='|' read -r key value text; do
+    while read -r key value; do
         py change "$BATS_FILE_TMPDIR/quest.json" "$WORK/other.json" $key "$value"
-        suite --check "$WORK/other.json" --rerun 0.1
-        expect_status 2
-        expect "$WORK/other.json: method: $key: $text"
+        refused --check "$WORK/other.json" --rerun 0.1
     done <<EOF
-linear|true|it says true, and this program finds: false
-linear|null|it says not known, and this program finds: false
-linear|7|expected true, false or null
-trained|true|it says true, and this program finds: false
-trained|null|expected true or false
-sees|"all"|this program finds 'earlier'
-sees|1|expected 'all' or 'earlier'
-oracle|true|this program finds another
-tuned|"all"|'all'; expected none, development, test or null
+linear true
+linear null
+linear 7
+trained true
+trained null
+sees "all"
+sees 1
+oracle true
+tuned "all"
 EOF
 }
 
@@ -127,22 +125,11 @@ EOF
 }
 
 @test "what cannot be believed is refused, with the head and the reason" {
-    local name text
-    while IFS='|' read -r name text; do
-        suite --plugin "$BATS_FILE_TMPDIR/idle.so" "$name" --out "$WORK/out"
-        [ "$status" -eq 2 ] || { echo "$name: exit status $status: $output"; return 1; }
-        expect "$text"
+    local name
+    for name in later idle not_finite looks_ahead crashes changes; do
+        refused --plugin "$BATS_FILE_TMPDIR/idle.so" "$name" --out "$WORK/out"
         [ ! -e "$WORK/out/$name.json" ] || { echo "$name: a result was written"; return 1; }
-    done <<EOF
-later|later: minilm, clisp-notes, layer 0: 
-idle|idle: minilm, bash-reference, layer 4: it has 
-not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: \
-head 0, token 0, coordinate 1 is nan
-looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: it looks ahead under a causal mask: other \
-tokens from number 1 on change the output of token 0
-crashes|crashes: minilm, bash-reference, layer 4: a pass: killed by signal 6
-changes|changes: minilm, bash-reference, layer 4: output: other outputs for the same seed
-EOF
+    done
     suite --plugin "$BATS_FILE_TMPDIR/idle.so" good --out "$WORK/out"
     expect_status 0
     py check_code "$WORK/out/good.json"
@@ -159,76 +146,55 @@ EOF
     suite --check "$WORK/out/first_keys.json" --rerun 0.1
     expect_status 0
     py halve_all "$WORK/out/first_keys.json" "$WORK/better.json"
-    suite --check "$WORK/better.json" --rerun 0.1
-    expect_status 2
-    expect "it says an error of"
+    refused --check "$WORK/better.json" --rerun 0.1
 }
 
 @test "a function in a Python file that cannot be believed is refused, with the head and the reason" {
     export NYSBENCH_PYTHON=/usr/bin/python3
-    local name text
-    while IFS='|' read -r name text; do
-        suite "tests/support/suite/functions.py:$name" --out "$WORK/out"
-        [ "$status" -eq 2 ] || { echo "$name: exit status $status: $output"; return 1; }
-        expect "nysbench: error: $text"
+    local name
+    for name in not_finite changes looks_ahead idle dear no_cost nobody; do
+        refused "tests/support/suite/functions.py:$name" --out "$WORK/out"
         [ ! -e "$WORK/out/$name.json" ] || { echo "$name: a result was written"; return 1; }
-    done <<EOF
-not_finite|not_finite: minilm, bash-reference, layer 4: output: outputs are not finite: \
-head 0, token 5, coordinate 3 is nan
-changes|changes: minilm, bash-reference, layer 4: output: other outputs for the same seed
-looks_ahead|looks_ahead: smollm2, bash-reference, layer 26: causal: it looks ahead under a causal mask: other \
-tokens from number 1 on change the output of token 0
-idle|idle: minilm, bash-reference, layer 4: it has 512 multiplications, fewer than one for each of the
-dear|dear: by cost= no size has at most 1/4
-no_cost|no_cost: the multiplications of a function are not counted, so without cost= it has no number
-nobody|tests/support/suite/functions.py: has no function nobody
-EOF
-    suite tests/support/suite/functions.py:idle kmeans
-    expect_status 2
-    expect "expected it alone, and there are 2 methods"
-    suite kmeans --reference "a paper"
-    expect_status 2
-    expect "kmeans has references of its own"
+    done
+    refused tests/support/suite/functions.py:idle kmeans
+    refused kmeans --reference "a paper"
 }
 
 @test "bad input" {
-    local words text
+    local words
     py other_digest $TINY "$WORK/other.json"
     echo '{"suite": "1"}' >"$WORK/none.json"
     echo '{"a": 1, "a": 2}' >"$WORK/twice.json"
     py tell "$WORK/many.json" 4000000000 minilm
     py tell "$WORK/few.json" 1000 minilm
     py tell "$WORK/unknown.json" 1000 gpt
-    while IFS='|' read -r words text; do
+    while read -r words; do
         # shellcheck disable=SC2086
-        run "$NYSBENCH" suite $words --out "$WORK/out"
+        told suite $words --out "$WORK/out"
         [ "$status" -eq 2 ] || { echo "$words: exit status $status: $output"; return 1; }
-        expect "$text"
     done <<EOF
-kmeans|suite: --small takes the list that comes with the program, --list FILE another one: use one of them
---small --rerun 0.1 kmeans|suite: --rerun measures a result again: --check names it
---small --check x.json kmeans|suite: expected methods, or --check FILE, and not both
---small kmaens|no attention or strategy 'kmaens'
---small longformer(window=3)|longformer(window=3): the suite chooses window by the number of multiplications: \
-leave it out
---small longformer(globl=3)|longformer has no option 'globl'
---small --declare linear=true kmeans|--declare linear=true: the program knows this of kmeans: leave it out
---small --declare trained=true kmeans|--declare trained=true: the program knows this of kmeans: leave it out
---small --declare linear kmeans|--declare linear: expected linear or trained, = and true or false
---small --declare linea=true kmeans|--declare linea=true: expected linear or trained, = and true or false
---small --tuned all kmeans|--tuned all is unknown; allowed: none, development, test
---small --check $WORK/no.json|error: $WORK/no.json: cannot be opened: No such file or directory
---small --check $WORK/twice.json|$WORK/twice.json:1: duplicate object key
---small command(run="true")|so its multiplications are not counted and it has no number
---list $WORK/none.json kmeans|$WORK/none.json: expected 'form', a text, in each object
---list $TINY --sizes $WORK/none.json kmeans|expected a list of objects with model, share, attention and multiplications
---list $TINY --sizes $WORK/many.json longformer|multiplications are more than 1/4 of exact attention's
---list $TINY --sizes $WORK/few.json longformer|fewer than one for each of the
---list $TINY --sizes $WORK/unknown.json longformer|the suite has no 'gpt'
+kmeans
+--small --rerun 0.1 kmeans
+--small --check x.json kmeans
+--small kmaens
+--small longformer(window=3)
+--small longformer(globl=3)
+--small --declare linear=true kmeans
+--small --declare trained=true kmeans
+--small --declare linear kmeans
+--small --declare linea=true kmeans
+--small --tuned all kmeans
+--small --check $WORK/no.json
+--small --check $WORK/twice.json
+--small command(run="true")
+--list $WORK/none.json kmeans
+--list $TINY --sizes $WORK/none.json kmeans
+--list $TINY --sizes $WORK/many.json longformer
+--list $TINY --sizes $WORK/few.json longformer
+--list $TINY --sizes $WORK/unknown.json longformer
 EOF
-    run "$NYSBENCH" suite --list "$WORK/other.json" kmeans --out "$WORK/out"
+    told suite --list "$WORK/other.json" kmeans --out "$WORK/out"
     expect_status 2
-    expect "minilm-test_bash-reference_n256_L4.safetensors: its SHA-256 begins with"
 }
 
 @test "a method that is dear at its least sizes too has a size" {
@@ -288,48 +254,37 @@ served() {
     py check_untouched "$WORK/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
     suite --check "$WORK/kmeans.json" --rerun 0.1
     expect_status 0
-    while IFS='|' read -r keys value text; do
+    while IFS='|' read -r keys value; do
         py change_block "$WORK/kmeans.json" "$WORK/other.json" damage "$keys" "$value"
-        suite --check "$WORK/other.json"
-        expect_status 2
-        expect "$WORK/other.json: damage$text"
+        refused --check "$WORK/other.json"
     done <<EOF
-tracks.0.sources.1.value|0.1|: encoders: value: it says
-tracks.0.high|9|: encoders: high: it says 9, and its errors give
-tracks.0.value|null|: encoders: value: it says nan
-tracks.0.sources.1.value|null|: encoders: sources[1]: value: expected a number
-tracks.0.sources.0.source|"text 5"|: encoders: sources[0]: source: expected 'text 1'
-tracks.0.sources|[]|: encoders: sources: expected 3
-tracks.0.attention|"kmeans"|: encoders: attention: it is not that of minilm at 1/8
-tracks.0.track|"decoders"|[0]: track: expected one that the method is in
+tracks.0.sources.1.value|0.1
+tracks.0.high|9
+tracks.0.value|null
+tracks.0.sources.1.value|null
+tracks.0.sources.0.source|"text 5"
+tracks.0.sources|[]
+tracks.0.attention|"kmeans"
+tracks.0.track|"decoders"
 EOF
 }
 
 @test "a program that does not serve the suite's model is refused" {
     cp "$BATS_FILE_TMPDIR/kmeans.json" "$WORK"
-    suite --damage "$(served) causal" "$WORK/kmeans.json"
-    expect_status 2
-    expect "it is causal, and the encoders are not"
+    refused --damage "$(served) causal" "$WORK/kmeans.json"
     sed 's/"text 4"/"text 9"/' $TINY | sed "s|\.\./\.\./\.\.|$PWD|" >"$WORK/list.json"
-    run "$NYSBENCH" suite --list "$WORK/list.json" kmeans --damage "$(served)" --out "$WORK/out"
+    told suite --list "$WORK/list.json" kmeans --damage "$(served)" --out "$WORK/out"
     expect_status 2
-    expect "it has no source 'text 9', on which the suite measures damage"
     sed 's/"model_error"/"error"/' $TINY | sed "s|\.\./\.\./\.\.|$PWD|" >"$WORK/list.json"
-    run "$NYSBENCH" suite --list "$WORK/list.json" kmeans --damage "$(served)" --out "$WORK/out"
+    told suite --list "$WORK/list.json" kmeans --damage "$(served)" --out "$WORK/out"
     expect_status 2
-    expect "a program that serves models tells no 'error'"
-    suite --damage "$(served) without=model_error" "$WORK/kmeans.json"
+    told suite --list $TINY --damage "$(served) without=model_error" "$WORK/kmeans.json"
     expect_status 1
-    expect "it tells no model_error"
     suite --damage false "$WORK/kmeans.json"
     expect_status 1
     py check_untouched "$WORK/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
-    suite --check "$WORK/kmeans.json" --timed
-    expect_status 2
-    expect "--check FILE measures nothing"
-    suite "$WORK/kmeans.json"
-    expect_status 2
-    expect "expected a method; to a result, --damage PROGRAM and --timed add what they measure"
+    refused --check "$WORK/kmeans.json" --timed
+    refused "$WORK/kmeans.json"
 }
 
 @test "a method is timed beside exact attention on the same head in the same run" {
@@ -337,20 +292,18 @@ EOF
     expect_status 0
     grep -qE '^  kmeans +encoders +- +- +[0-9.]+ ' <<<"$output"
     py check_times "$WORK/out/kmeans.json" "$WORK/out/kmeans/timed"
-    while IFS='|' read -r keys value text; do
+    while IFS='|' read -r keys value; do
         py change_block "$WORK/out/kmeans.json" "$WORK/other.json" timed "$keys" "$value"
-        suite --check "$WORK/other.json"
-        expect_status 2
-        expect "$WORK/other.json: timed: $text"
+        refused --check "$WORK/other.json"
     done <<EOF
-models.0.exact_s|7|ratio: it says
-models.0.times.1.seconds|-1|minilm: seconds: expected a number above 0
-models.0.times.1.share|5|minilm: share: expected 4, 8, 16, 32 or null
-models.0.times.1.attention|"kmeans"|minilm: attention: it is not that of the settings at 1/8
-tracks.0.disturbed|not|encoders: disturbed: its loads say otherwise
-models.0.model|"gpt"|models[0]: model: the suite has no 'gpt'
-tracks|[]|tracks[0]: track: expected 'encoders'
-device|null|device: expected a text
+models.0.exact_s|7
+models.0.times.1.seconds|-1
+models.0.times.1.share|5
+models.0.times.1.attention|"kmeans"
+tracks.0.disturbed|not
+models.0.model|"gpt"
+tracks|[]
+device|null
 EOF
 }
 
@@ -358,12 +311,11 @@ EOF
     export NYSBENCH_PYTHON=/usr/bin/python3
     suite tests/support/suite/functions.py:no_cost --timed --out "$WORK/out"
     expect_status 0
-    expect "its multiplications are not counted"
+    output=$(grep ' is not among ' <<<"$output") tell nysbench suite no_cost --timed
     py check_uncounted "$WORK/out/no_cost.json" 0
     suite --check "$WORK/out/no_cost.json"
     expect_status 0
-    suite tests/support/suite/functions.py:not_finite --timed --out "$WORK/out"
-    expect_status 2
+    refused tests/support/suite/functions.py:not_finite --timed --out "$WORK/out"
 }
 
 @test "what is handed in is checked by one script: components, functions, results" {
@@ -385,7 +337,6 @@ EOF
     LIST=$TINY run tests/submission.sh "$WORK/better.json"
     expect_status 1
     expect "2 checks, 1 wrong"
-    expect "it says an error of"
     run tests/submission.sh
     expect_status 2
 }
