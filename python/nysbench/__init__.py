@@ -14,11 +14,11 @@ import importlib
 _NAMES = {
     "_arguments": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
                    "OutOfMemoryError", "ShapeError"],
+    "_attention": ["Attention", "Cost", "attention"],
     "_check": ["Check", "check"],
     "_experiment": ["run"],
     "_functions": ["Groups", "attention_function", "core", "strategy"],
-    "_heads": ["Landmarks", "Side", "measure", "select", "source_seed"],
-    "_layers": ["Attention", "Cost", "attention"],
+    "_landmarks": ["Landmarks", "Side", "measure", "select", "source_seed"],
     "_library": ["describe", "names", "strategies", "summary", "version"],
     "_program": ["program"],
     "_result": ["Run", "row_arrays", "rows"],

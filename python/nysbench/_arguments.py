@@ -175,6 +175,11 @@ def doubt_layout(name, shape):
         f"tokens, d = {d}; if it is ({before}n, heads, d), transpose it")
 
 
+def quoted(text):
+    """A text within a spec."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def integer(name, value, least, most):
     """value as an int; TypeError if it is none, ArgumentError if it is out of range."""
     try:

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from ._arguments import ArgumentError, Error
-from ._experiment import Functions
-from ._layers import Attention
-from ._program import Session
-from .serve import find, line_of, load, told
+from ._attention import Attention
+from ._session import Functions, Session
+from .serve import line_of, with_function
 
 
 @dataclass(frozen=True)
@@ -119,14 +118,9 @@ def _check_steps(found):
 
 def main(what, timeout):
     """nysbench check FILE.py[:NAME]: the exit status."""
-    path, name = what.rsplit(":", 1) if not what.endswith(".py") else (what, None)
-    try:
-        found = find(load(path), name, path)
+    def show(found, _):
         checks = check(found, timeout=float(timeout))
-    except Exception as error:  # the user's file may raise anything
-        print(f"nysbench: error: {error if isinstance(error, (Error, TypeError)) else told(error, path)}",
-              file=sys.stderr)
-        return 2
-    width = int(os.environ.get("COLUMNS") or (os.get_terminal_size().columns if sys.stdout.isatty() else 0))
-    print(checks.text(width))
-    return int(not all(one.passed for one in checks))
+        width = int(os.environ.get("COLUMNS") or (os.get_terminal_size().columns if sys.stdout.isatty() else 0))
+        print(checks.text(width))
+        return int(not all(one.passed for one in checks))
+    return with_function(what, show)

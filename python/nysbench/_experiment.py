@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
 import json
 import os
 import re
 import shlex
 import shutil
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 
 from ._arguments import ArgumentError, FileError, flag, listed, warn
-from ._functions import file_of, without_options
-from ._head_files import problems, quoted
-from ._identity import digest, unfollowed
-from ._program import FUNCTIONS, Session, ask, command, key_of, shell_words
-from ._result import Run, Temporary
-from .serve import answer, results_left
+from ._head_files import problems
+from ._program import TemporaryFolder, ask
+from ._result import Run
+from ._session import FUNCTIONS, Functions, Session, shell_words
 
 
 def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: Any = None, sources: Any = None,
@@ -104,7 +99,7 @@ class _Results:
     """A folder for results; a temporary one is removed if the run fails, and with the Run."""
 
     def __init__(self, folder):
-        self.temporary = Temporary() if folder is None else None
+        self.temporary = TemporaryFolder() if folder is None else None
         self.folder = Path(self.temporary.name if folder is None else folder).absolute()
         self.kept = False
 
@@ -218,131 +213,6 @@ def _yaml(keys, folder):
         else:
             lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
     return "\n".join(lines) + "\n"
-
-
-_KINDS = {"attentions": "attention", "strategies": "strategy", "cores": "core"}  # of functions, by key of a config
-
-
-class Functions:
-    """The functions of an experiment, and the specs that stand for them."""
-
-    def __init__(self, copies, isolate, kept):  # the folder of copies and of the bridge; kept: it stays, with its rows
-        self.copies, self.isolate, self.kept = copies, flag("isolate", isolate), kept
-        self.served, self.notes = {}, []  # by the name that their bridges say
-        self.found = {}  # by their specs as rows have them
-        self.strategies, self.labels = [], {}  # pairs of a label and a function; labels by spec
-
-    def replaced(self, value, key):
-        """The value of a config's key, with specs for functions."""
-        if isinstance(value, dict):
-            return {name: self.replaced(one, name) for name, one in value.items()}
-        if isinstance(value, list):
-            return [self.replaced(one, key) for one in value]
-        return self.spec(value, _KINDS.get(key)) if callable(value) else value
-
-    def spec(self, function, kind):
-        """The spec of a function, with a label."""
-        spec, name = self.bare_spec(function, kind)
-        return f"{spec[:-1]}, label={quoted(name)})"
-
-    def bare_spec(self, function, kind):
-        """The spec of a function as rows have it, and what tables call it."""
-        found = without_options(function, kind)
-        key = key_of(found, digest(found.identity))
-        spec = command(key, found)
-        if spec not in self.labels:
-            self.labels[spec], self.found[spec] = self._label(found.__name__), found
-            readers = unfollowed(found.function) if self.kept and not self._is_known(key) else []
-            if readers:
-                warn(
-                    f"{self.labels[spec]}: what it reads with {', '.join(readers)} is not compared with what it was, "
-                    "since its code "
-                    "does not name that; if it has changed, use another folder")
-            if found.kind == "strategy":
-                self.strategies.append((self.labels[spec], found))
-        self._copy(found, key)
-        if not self.isolate:
-            self.served[key] = _Served(found, self.labels[spec])
-        return spec, self.labels[spec]
-
-    def _is_known(self, key):
-        """Whether the folder has been run with this function."""
-        config = self.copies.parent / "resolved.yaml"
-        return config.exists() and key in config.read_text(encoding="utf-8", errors="replace")
-
-    def _label(self, name):
-        """The name, with a number behind it if another function has it."""
-        numbered = itertools.chain([name], (f"{name} {number}" for number in itertools.count(2)))
-        return next(label for label in numbered if label not in self.labels.values())
-
-    def _copy(self, found, key):
-        """Writes a copy of the function, for processes of its own and for runs from the shell, where that can be."""
-        path = self.copies / f"{key}.pkl"
-        if path.exists():
-            return
-        try:
-            import cloudpickle
-            self.copies.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(cloudpickle.dumps(found if found.kind == "attention" else found.function))
-        except ImportError:
-            if self.isolate:
-                raise ImportError(f"{found.__name__}: isolate=True needs cloudpickle: "
-                                  "pip install cloudpickle") from None
-        except Exception as error:  # whatever its closure raises
-            if self.isolate:
-                raise TypeError(f"{found.__name__}: cannot be copied into another process: {error}") from None
-
-    def choose_pairing(self, keys, config):
-        """Functions that look at one side alone are compared with others that do so too."""
-        named = [{"points", "queries", "keys"}.intersection(one.given) for _, one in self.strategies]
-        sides = set().union(*named)
-        if config is not None or "pairing" in keys or len(sides) != 1 or sides == {"points"} or not all(named):
-            return
-        side = sides.pop()
-        names = ", ".join(label for label, _ in self.strategies)
-        keys["pairing"] = side
-        self.notes.append(
-            f"pairing: {side}, which are all that {names} looks at: every strategy picks from the {side}, and "
-            "its tokens or groups serve both sides")
-
-
-class _Served:
-    """Answers the questions of a function's bridges. One that counts as deterministic is called twice for the first
-    one."""
-
-    def __init__(self, found, label):
-        self.found, self.label, self.path = found, label, file_of(found.function)
-        self.trusted, self.doubt = found.is_random, None
-
-    def __call__(self, question, waited_s):
-        try:
-            said = answer(self.found, {}, question, self.path)
-            if "done" in said and not self.trusted:
-                start, self.trusted = time.perf_counter(), True
-                self._try_again(question)
-                waited_s += time.perf_counter() - start
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"interrupted in {self.found.__name__}") from None
-        return {**said, "waited_s": waited_s}
-
-    def _try_again(self, question):
-        first = results_left(question["folder"])
-        again = answer(self.found, {}, question, self.path)
-        if "done" not in again or not _are_close(first, results_left(question["folder"])):
-            self.doubt = (
-                f"{self.label}: a second call with the same arguments "
-                f"{'failed' if 'error' in again else 'returned something else'}; "
-                "it counts as deterministic, with one trial, since it names neither rng nor seed: let it draw from its "
-                "parameter rng")
-
-
-def _are_close(one, other):
-    """Whether results are the same, but for rounding where they are no integers."""
-    enough = 0.01
-    return one.keys() == other.keys() and all(
-        np.array_equal(one[name], other[name]) or np.array_equal(one[name], other[name], equal_nan=True) or
-        one[name].dtype.kind == "f" and one[name].shape == other[name].shape and
-        np.linalg.norm(one[name] - other[name]) <= enough * np.linalg.norm(one[name]) for name in one)
 
 
 class Progress:

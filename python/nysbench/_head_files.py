@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arguments import ArgumentError, FileError, NumericError, ShapeError, doubt_layout, flag, listed, real_numbers
+from ._arguments import (ArgumentError, FileError, NumericError, ShapeError, doubt_layout, flag, listed, quoted,
+                         real_numbers)
 
 _STORED = (np.float16, np.float32, np.float64)
 _DTYPES = {2: "F16", 4: "F32", 8: "F64"}  # in a file, by bytes
@@ -94,11 +95,6 @@ def _problem(name, given, path, sources, causal):
 
 def _spec(path, label):
     return f"heads(file={quoted(path)}{f', label={quoted(label)}' if label else ''})"
-
-
-def quoted(text):
-    """A text within a spec."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _stack(arrays, name):

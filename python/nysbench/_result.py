@@ -14,7 +14,6 @@ import re
 import shutil
 import tarfile
 import warnings
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -23,7 +22,7 @@ import numpy as np
 
 from ._arguments import ArgumentError, Error, FileError, InternalError, flag, warn
 from ._library import names
-from ._program import ask, make_folder
+from ._program import TemporaryFolder, ask
 
 if TYPE_CHECKING:
     import pandas
@@ -80,19 +79,6 @@ _BEFORE = ("method", "baseline", "metric", "model")
 _BEHIND = ("input", "ratio", "difference", "joint_low", "joint_high", "family", "verdict", "why", "heads_differ",
            "disturbed", "sources", "t_p")
 _OF_RUN = ("rows", "engine", "precision", "cold", "quality", "quality_rows")
-
-
-class Temporary:
-    """A folder that is removed with the last reference to this object, by the process that has made it."""
-
-    def __init__(self):
-        self.name = make_folder("run")
-        self.remove = weakref.finalize(self, _remove, self.name, os.getpid())
-
-
-def _remove(folder, process):
-    if os.getpid() == process:  # and no child of fork
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Run:
@@ -283,7 +269,7 @@ def _meanings(lines):
 
 def _unpacked(packed, original, notes, plugins, programs):
     """A Run in a temporary folder of its own, whose experiment reads the heads there."""
-    kept = Temporary()
+    kept = TemporaryFolder()
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:
         files.extraction_filter = getattr(tarfile, "data_filter", None)  # Pythons that know none need none
         files.extractall(kept.name)

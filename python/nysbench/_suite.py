@@ -8,19 +8,17 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ._arguments import ArgumentError, Error, FileError, flag, listed, warn
-from ._experiment import Functions, Progress
+from ._arguments import ArgumentError, FileError, flag, listed, quoted, warn
+from ._experiment import Progress
 from ._functions import AttentionFunction, Strategy, without_options
-from ._head_files import quoted
-from ._program import FUNCTIONS, Session, ask, program
-from ._result import Temporary
-from .serve import find, load, told
+from ._program import TemporaryFolder, ask, program
+from ._session import FUNCTIONS, Functions, Session
+from .serve import with_function
 
 SHARES = (4, 8, 16, 32)
 
@@ -66,7 +64,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
 
     Returns a dict, the result as its file has it (folder/NAME.json).
     """
-    temporary = Temporary() if folder is None else None
+    temporary = TemporaryFolder() if folder is None else None
     place = Path(temporary.name if temporary else folder or "").absolute()
     which = ["--small"] if heads is None else [f"--list={os.fspath(heads)}"]
     words = [f"--plugin={os.fspath(path)}" for path in listed("plugins", plugins, "paths of plug-ins")]
@@ -187,15 +185,10 @@ def main(what, which, *words):
     """nysbench suite FILE.py:NAME: the exit status. which: the option that says the list, words: all. The function's
     attributes `cost`, `sizes` and `references` are those of `suite`. Each size is a program, so that anybody with the
     file can measure it again."""
-    path, name = what.rsplit(":", 1) if not what.endswith(".py") else (what, None)
-    try:
-        found = find(load(path), name, path)
-        given = {key: getattr(found.function, key, None) for key in ("cost", "sizes", "references")}
-        return _judge(path, found, given["cost"], given["sizes"], given["references"] or (), which, words)
-    except Exception as error:  # the user's file may raise anything
-        print(f"nysbench: error: {error if isinstance(error, (Error, TypeError)) else told(error, path)}",
-              file=sys.stderr)
-        return 2
+    def judge(found, path):
+        cost, sizes, references = (getattr(found.function, key, None) for key in ("cost", "sizes", "references"))
+        return _judge(path, found, cost, sizes, references or (), which, words)
+    return with_function(what, judge)
 
 
 def _judge(path, found, cost, sizes, references, which, words):

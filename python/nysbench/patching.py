@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import LARGEST_TRIAL, ArgumentError, NumericError, ShapeError, flag, integer, integers, seed_of
-from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
+from ._arguments import (LARGEST_TRIAL, ArgumentError, NumericError, ShapeError, flag, integer, integers, quoted,
+                         seed_of)
+from ._attention import attention_of_layer, drawn_seed, lacks_strategy, with_strategy
 from ._experiment import run_served
 from ._functions import Mistake, attend_tensors, exception_of, without_options
-from ._head_files import quoted, write
-from ._layers import attention_of_layer, drawn_seed, lacks_strategy, with_strategy
+from ._head_files import write
 from ._library import text
-from ._program import BRIDGE
 from ._result import Run
+from ._session import BRIDGE
+from ._transformers import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from .capture import capture, hash_arguments, hash_model
 from .serve import line_of, printable
 

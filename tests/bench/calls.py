@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 import nysbench
-from nysbench import _heads, _library
+from nysbench import _landmarks, _library
 from nysbench._library import library
 
 ROUNDS, BLOCK = 100, 30  # of each block the first third is to warm up
@@ -56,7 +56,7 @@ def attention(spec, shape):
 
 def select(strategy, n, d, m):
     x, found, handle = np.random.default_rng(1).standard_normal((n, d)), _library.Landmarks(), _library.handle()
-    request, within = _heads._Request.new(), []
+    request, within = _landmarks._Request.new(), []
     request.take_head(x, None, None, None, ("points", "keys", None))
     request.strategy, request.landmarks = strategy.encode(), m
     function, c, _ = in_turns(lambda: nysbench.select(x, m, strategy),

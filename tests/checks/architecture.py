@@ -5,8 +5,10 @@ folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes its
 included by NAME*.c alone. No two types have one name, and no file names a type that a folder after its own defines, be
 it to declare it. Of what shows results, one file asks the registries of components. No statement of SQL is in C, but
 for the store's and a check of columns' names; each that C names is in a file of SQL, and is named. Outside of the
-command line no text names an option: a message names a field (src/base/fields.h). Speaks TAP; what is wrong is on
-standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+command line no text names an option: a message names a field (src/base/fields.h). No module of the Python package
+imports itself by way of others, but for imports within functions. Speaks TAP; what is wrong is on standard error,
+FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+import ast
 import glob
 import os
 import re
@@ -117,15 +119,35 @@ def way(graph, start, end):
 
 
 def cycles(edges):
-    inner = [(path, line, to) for path, line, to in edges
-             if os.path.dirname(path) == os.path.dirname(to) and module(path) != module(to)]
     graph = {}
-    for path, _, to in inner:
+    for path, _, to in edges:
         graph.setdefault(module(path), set()).add(module(to))
-    for path, line, to in inner:
+    for path, line, to in edges:
         back = way(graph, module(to), module(path))
         if back:
-            yield f"{path}:{line}: includes {to}, a cycle: " + " -> ".join(map(os.path.basename, back + back[:1]))
+            yield f"{path}:{line}: asks for {to}, a cycle: " + " -> ".join(map(os.path.basename, back + back[:1]))
+
+
+def within_folders(edges):
+    return [(path, line, to) for path, line, to in edges
+            if os.path.dirname(path) == os.path.dirname(to) and module(path) != module(to)]
+
+
+def imports():
+    """(file, line, imported file) of the imports of the Python package that a module makes when it is imported."""
+    for path in sorted(glob.glob("python/nysbench/**/*.py", recursive=True)):
+        for node in ast.parse(open(path, encoding="utf-8").read()).body:
+            if isinstance(node, ast.ImportFrom) and node.level:
+                folder = os.path.normpath(os.path.join(os.path.dirname(path), *[".."] * (node.level - 1)))
+                for name in [node.module] if node.module else [alias.name for alias in node.names]:
+                    yield path, node.lineno, os.path.join(folder, *name.split(".")) + ".py"
+
+
+def import_cycles():
+    edges = list(imports())
+    if not edges:
+        yield "python/nysbench: no imports"
+    yield from cycles(edges)
 
 
 def private(edges):
@@ -217,13 +239,14 @@ def main():
         "no file outside of the command line names an option of it": lambda: named_options(names),
         "a field that a message names is an option": lambda: unknown_fields(names, list(fields())),
         "includes follow the order of the folders": lambda: against_order(edges),
-        "no folder has a cycle of includes": lambda: cycles(edges),
+        "no folder has a cycle of includes": lambda: cycles(within_folders(edges)),
         "a private header is included by its own module alone": lambda: private(edges),
         "no two types have one name": same_names,
         "no type of a later folder is named": types_of_later,
         "one file of what shows results asks the registries": registries_asked,
         "no statement of SQL is in C": statements_in_c,
-        "statements by name are there, and are used": statements_by_name})
+        "statements by name are there, and are used": statements_by_name,
+        "the Python package has no cycle of imports": import_cycles})
 
 
 if __name__ == "__main__":

@@ -215,8 +215,8 @@ class Select(unittest.TestCase):
                     np.testing.assert_array_equal(found.tokens if expected.ndim == 1 else found.points, expected)
 
     def test_the_seed_of_what_names_none_is_the_library_s(self):
-        from nysbench import _arguments, _heads
-        self.assertEqual(_heads._Request.new().seed, _arguments.SEED)
+        from nysbench import _arguments, _landmarks
+        self.assertEqual(_landmarks._Request.new().seed, _arguments.SEED)
 
     def test_seed_and_trial_move_random_picks(self):
         first = nysbench.select(Q, 10, "uniform").tokens

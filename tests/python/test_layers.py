@@ -14,8 +14,8 @@ import numpy as np
 import nysbench
 import reference
 import tap
-from nysbench import _arguments, _layers, _library
-from nysbench._layers import InLibrary
+from nysbench import _arguments, _attention, _library
+from nysbench._attention import InLibrary
 
 NEW = np.random.default_rng(3)
 
@@ -353,7 +353,7 @@ class Threads(unittest.TestCase):
 class Kept(unittest.TestCase):
     def opened(self, calls):
         """How many attentions the calls open, in a thread of their own."""
-        count, one = [], nysbench._layers.Attention
+        count, one = [], nysbench._attention.Attention
 
         class Counted(one):
             def __init__(self, *arguments, **more):
@@ -361,12 +361,12 @@ class Kept(unittest.TestCase):
                 super().__init__(*arguments, **more)
 
         def work():
-            _layers.Attention = Counted
+            _attention.Attention = Counted
             try:
                 calls()
-                self.held = len(_layers._opened())
+                self.held = len(_attention._opened())
             finally:
-                _layers.Attention = one
+                _attention.Attention = one
 
         thread = threading.Thread(target=work)
         thread.start()

@@ -9,7 +9,7 @@ from typing import Optional, Tuple, Union, cast
 import torch
 
 from .._arguments import ArgumentError, check_tensors, count_of, seed_of
-from .._attention_interface import full_precision
+from .._transformers import full_precision
 from . import _near_keys, _ridge_regression
 from ._clustering import accumulated
 from ._near_keys import NearChoice, Neighbourhood, neighbourhood

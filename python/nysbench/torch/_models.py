@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._attention_interface import Call, layer_number, needs
+from .._transformers import Call, layer_number, needs
 from .._arguments import ArgumentError
 from ._kernel_ridge import kernel_ridge
 from ._near_keys import KINDS

@@ -13,7 +13,7 @@ from typing import Optional, Tuple
 import torch
 import torch.nn.functional as F
 
-from .._attention_interface import full_precision
+from .._transformers import full_precision
 from .._arguments import ArgumentError, check_tensors, count_of, seed_of
 from ._clustering import POINT_SEEDS, accumulated, group_means, nearest_groups, sample, seed_groups
 

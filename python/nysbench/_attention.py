@@ -32,11 +32,11 @@ from numpy.typing import ArrayLike
 from . import _library
 from ._arguments import (FLOAT32, LARGEST_TRIAL, ArgumentError, FileError, NumericError, ShapeError, address,
                          check_layer, count_of, doubt_layout, error, flag, integer, real_array, seed_of)
-from ._callbacks import Answering, Callback, raising
 from ._functions import WITHOUT_MASK, Mistake, attend_arrays, exception_of, without_exit, without_options
 from ._identity import likeness
 from ._library import library, text
-from ._program import CALLER, Loop, bridged, command, key_of, make_folder, program
+from ._program import CALLER, make_folder, program
+from ._session import Answering, Callback, Loop, bridged, command, key_of, raising
 
 # Opened attentions that `attention` keeps in each thread: no more than so many, and none that holds more memory.
 KEPT, KEPT_BYTES = 8, 2**26
