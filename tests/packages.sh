@@ -45,10 +45,16 @@ deb() {
     ls "$root"/usr/lib/*/libnysbench.so "$root"/usr/lib/*/pkgconfig/libnysbench.pc \
         "$root/usr/include/nysbench.h" >/dev/null
     NYSBENCH_LIBRARY=$(ls "$root"/usr/lib/*/libnysbench.so.1) PYTHONPATH=$root/usr/lib/python3/dist-packages \
-        /usr/bin/python3 -c '
+        NYSBENCH_PROGRAM=$root/usr/bin/nysbench /usr/bin/python3 -c '
 import numpy, nysbench
 q = numpy.random.default_rng(1).standard_normal((30, 4))
-assert len(set(nysbench.select(q, 5, "uniform").tokens)) == 5'
+assert len(set(nysbench.select(q, 5, "uniform").tokens)) == 5
+def last(keys, m):
+    return range(len(keys) - m, len(keys))
+run = nysbench.run(heads=(q, q), strategies=last, cores="svd", landmarks=5, progress=False)
+assert list(nysbench.row_arrays(run.folder)["status"]) == ["ok"]'
+    (cd python && find nysbench -type f ! -name '*.pyc' | sort) >"$work/sources"
+    (cd "$root/usr/lib/python3/dist-packages" && find nysbench -type f | sort) | diff "$work/sources" -
 }
 
 for part in ${1:-dist deb}; do "$part"; done

@@ -5,9 +5,9 @@ folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes its
 included by NAME*.c alone. No two types have one name, and no file names a type that a folder after its own defines, be
 it to declare it. Of what shows results, one file asks the registries of components. No statement of SQL is in C, but
 for the store's and a check of columns' names; each that C names is in a file of SQL, and is named. Outside of the
-command line no text names an option: a message names a field (src/base/fields.h). No module of the Python package
-imports itself by way of others, but for imports within functions. Speaks TAP; what is wrong is on standard error,
-FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+command line no text names an option: a message names a field (src/base/fields.h). A module of the Python package
+imports those before it in the table of docs/developing.md, but for imports within functions. Speaks TAP; what is wrong
+is on standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
 import ast
 import glob
 import os
@@ -119,35 +119,40 @@ def way(graph, start, end):
 
 
 def cycles(edges):
+    inner = [(path, line, to) for path, line, to in edges
+             if os.path.dirname(path) == os.path.dirname(to) and module(path) != module(to)]
     graph = {}
-    for path, _, to in edges:
+    for path, _, to in inner:
         graph.setdefault(module(path), set()).add(module(to))
-    for path, line, to in edges:
+    for path, line, to in inner:
         back = way(graph, module(to), module(path))
         if back:
-            yield f"{path}:{line}: asks for {to}, a cycle: " + " -> ".join(map(os.path.basename, back + back[:1]))
-
-
-def within_folders(edges):
-    return [(path, line, to) for path, line, to in edges
-            if os.path.dirname(path) == os.path.dirname(to) and module(path) != module(to)]
+            yield f"{path}:{line}: includes {to}, a cycle: " + " -> ".join(map(os.path.basename, back + back[:1]))
 
 
 def imports():
-    """(file, line, imported file) of the imports of the Python package that a module makes when it is imported."""
+    """(file, line, module, imported module) of what each module of the Python package imports when it is imported."""
     for path in sorted(glob.glob("python/nysbench/**/*.py", recursive=True)):
-        for node in ast.parse(open(path, encoding="utf-8").read()).body:
+        name = path.removeprefix("python/nysbench/").removesuffix(".py")
+        for node in ast.parse(open(path, encoding="utf-8").read()).body if not name.endswith("__init__") else ():
             if isinstance(node, ast.ImportFrom) and node.level:
-                folder = os.path.normpath(os.path.join(os.path.dirname(path), *[".."] * (node.level - 1)))
-                for name in [node.module] if node.module else [alias.name for alias in node.names]:
-                    yield path, node.lineno, os.path.join(folder, *name.split(".")) + ".py"
+                folder = os.path.normpath(os.path.join(os.path.dirname(name), *[".."] * (node.level - 1)))
+                for to in [node.module] if node.module else [alias.name for alias in node.names]:
+                    yield path, node.lineno, name, os.path.normpath(os.path.join(folder, *to.split(".")))
 
 
-def import_cycles():
-    edges = list(imports())
-    if not edges:
-        yield "python/nysbench: no imports"
-    yield from cycles(edges)
+def against_order_of_imports():
+    """The order is that of the table in docs/developing.md, which has every module."""
+    text = open("docs/developing.md", encoding="utf-8").read()
+    table = text.partition("\n## The Python package\n")[2].partition("\n## ")[0]
+    order = [name for line in re.findall(r"^\| (`[^|]*) \|", table, re.M) for name in re.findall(r"`([\w/]+)`", line)]
+    there = {path.removeprefix("python/nysbench/").removesuffix(".py")
+             for path in glob.glob("python/nysbench/**/*.py", recursive=True) if not path.endswith("__init__.py")}
+    for name in sorted(there ^ set(order)):
+        yield f"docs/developing.md: the Python package and its table differ: {name} is in one of them"
+    for path, line, name, to in imports():
+        if name in order and to in order and order.index(to) > order.index(name):
+            yield f"{path}:{line}: {name} imports {to}, which comes after {name}"
 
 
 def private(edges):
@@ -239,14 +244,14 @@ def main():
         "no file outside of the command line names an option of it": lambda: named_options(names),
         "a field that a message names is an option": lambda: unknown_fields(names, list(fields())),
         "includes follow the order of the folders": lambda: against_order(edges),
-        "no folder has a cycle of includes": lambda: cycles(within_folders(edges)),
+        "no folder has a cycle of includes": lambda: cycles(edges),
         "a private header is included by its own module alone": lambda: private(edges),
         "no two types have one name": same_names,
         "no type of a later folder is named": types_of_later,
         "one file of what shows results asks the registries": registries_asked,
         "no statement of SQL is in C": statements_in_c,
         "statements by name are there, and are used": statements_by_name,
-        "the Python package has no cycle of imports": import_cycles})
+        "imports follow the order of the Python package's modules": against_order_of_imports})
 
 
 if __name__ == "__main__":
