@@ -41,13 +41,14 @@ FROM drawn HAVING min(trials) < 5;
 -- name: oracle_leads
 WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM run WHERE opens),
 entry AS MATERIALIZED (
-    SELECT contest, trial, alone, {by_id} AS method, {metric} AS result FROM run JOIN line USING (line_id)
+    SELECT contest, trial, last_trial, {by_id} AS method, {metric} AS result FROM run JOIN line USING (line_id)
     WHERE status = 'ok' AND {metric} IS NOT NULL AND ({metric} <= {noise}) IS NOT TRUE
         AND (SELECT max(oracle) FROM component WHERE kind = :by)),
 met AS (
     SELECT contest, trial, method, result FROM entry
     UNION ALL SELECT contest, i.trial, method, result
-    FROM entry JOIN (SELECT DISTINCT contest, trial FROM entry WHERE trial > 0) AS i USING (contest) WHERE alone),
+    FROM entry JOIN (SELECT DISTINCT contest, trial FROM entry) AS i USING (contest)
+    WHERE i.trial > entry.trial AND i.trial <= last_trial),
 ranked AS ( -- next: the method behind it
     SELECT method, row_number() OVER of AS place, lead(method) OVER of AS next
     FROM met WINDOW of AS (PARTITION BY contest, trial ORDER BY result, method)),

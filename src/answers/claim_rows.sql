@@ -2,11 +2,12 @@
 --
 --   claim_choice   a row each: id, stratum_id, source_id, head_id, trial, draws; group_id, which rows share that differ
 --                  in nothing but the trial and the column `over`; at, that column (of components, their number);
---                  alone: it has trial 0 alone, which stands for all; x1, x2: the metrics, NULL where there is no
---                  result or it is noise (noise1, noise2); disturbed1, disturbed2: other work disturbed the time
+--                  last_trial, as of `key`; x1, x2: the metrics, NULL where there is no result or it is noise (noise1,
+--                  noise2); disturbed1, disturbed2: other work disturbed the time
 --   claim_value    a row for each metric of it: series, 1 or 2, x, noise, disturbed
 --   claim_point    claim_value, and
---   claim_row      `run` with group_id, at, x and y, both without the trial in claim_without, if any
+--   claim_row      `run` with group_id, at, x and y, both without what stands for the trial in claim_without alone, if
+--                  any
 
 -- name: tables
 DROP TABLE IF EXISTS temp.claim_without;
@@ -14,30 +15,30 @@ CREATE TEMP TABLE claim_without (trial INTEGER);
 
 DROP TABLE IF EXISTS temp.claim_choice;
 CREATE TEMP TABLE claim_choice AS
-WITH chosen AS (
-    SELECT id, line_id, trial, stratum_id, source_id, head_id, draws, {at} AS at,
+SELECT * FROM (
+    SELECT id, trial, last_trial, stratum_id, source_id, head_id, draws, {at} AS at,
            CAST(min(number) OVER (PARTITION BY head_id, source_id, {build}{group_keys:, @}) AS INTEGER) AS group_id,
            {series1}, {series2}
     FROM run WHERE {part})
-SELECT *, max(trial) OVER (PARTITION BY line_id) = 0 AS alone FROM chosen WHERE in1 OR in2;
+WHERE in1 OR in2;
 
 DROP TABLE IF EXISTS temp.claim_value;
 CREATE TEMP TABLE claim_value AS
-SELECT group_id, at, trial, alone, 1 AS series, id, stratum_id, source_id, head_id, x1 AS x, noise1 AS noise,
+SELECT group_id, at, trial, last_trial, 1 AS series, id, stratum_id, source_id, head_id, x1 AS x, noise1 AS noise,
        disturbed1 AS disturbed FROM claim_choice WHERE in1
 UNION ALL
-SELECT group_id, at, trial, alone, 2, id, stratum_id, source_id, head_id, x2, noise2, disturbed2
+SELECT group_id, at, trial, last_trial, 2, id, stratum_id, source_id, head_id, x2, noise2, disturbed2
 FROM claim_choice WHERE in2;
-CREATE INDEX claim_values ON claim_value (group_id, at, trial, alone, series, x, noise, stratum_id, source_id, head_id,
-                                          id);
+CREATE INDEX claim_values ON claim_value (group_id, at, trial, last_trial, series, x, noise, stratum_id, source_id,
+                                          head_id, id);
 
 CREATE TEMP VIEW IF NOT EXISTS claim_point AS
 SELECT group_id, at, series, id, stratum_id, source_id, head_id, trial, x, noise FROM claim_value
-WHERE alone OR trial IS NOT (SELECT trial FROM claim_without);
+WHERE last_trial IS NOT (SELECT trial FROM claim_without);
 
 CREATE TEMP VIEW IF NOT EXISTS claim_row AS
 SELECT run.*, c.group_id, c.at, c.x1 AS x, c.x2 AS y FROM claim_choice AS c CROSS JOIN run ON run.id = c.id
-WHERE c.alone OR c.trial IS NOT (SELECT trial FROM claim_without);
+WHERE c.last_trial IS NOT (SELECT trial FROM claim_without);
 
 -- The columns of a metric in claim_choice: {where} it is meant.
 -- name: series
@@ -55,7 +56,8 @@ FROM claim_value;
 
 -- In which trials there are rows of a group or a source.
 -- name: trials
-SELECT DISTINCT CASE WHEN :has_groups THEN group_id ELSE source_id END, trial FROM claim_choice WHERE NOT alone
+SELECT DISTINCT CASE WHEN :has_groups THEN group_id ELSE source_id END, trial FROM claim_choice
+WHERE trial = last_trial
 ORDER BY 1, 2;
 
 -- name: leave_out

@@ -159,7 +159,7 @@ static nb_status add_key(keys *k, int number)
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, ++to, kinds[i]);
     for (int from = KINDS + r->kind_count; from < sqlite3_column_count(k->row) - k->identity; from++)
         sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, from));
-    sqlite3_bind_int(k->insert, ++to, 0);
+    sqlite3_bind_int(k->insert, ++to, trial); /* the last that it stands for, unless stand_for_all says otherwise */
     return nb_relation_add(r, k->insert, "");
 }
 
@@ -210,11 +210,11 @@ static nb_status list_identity(keys *k, const char **names)
     return NB_OK;
 }
 
-/* Says of which rows no other trial is there: of a line, that is its only one. */
-static nb_status mark_alone(const keys *k)
+/* Rows that stand for all trials: each is the only one of its line. */
+static nb_status stand_for_all(const keys *k)
 {
     sqlite3_stmt *update;
-    NB_TRY(k->scratch, nb_sql_prepare(k->r, "keys.mark_alone", NULL, &update, k->scratch));
+    NB_TRY(k->scratch, nb_sql_prepare(k->r, "keys.stand_for_all", NULL, &update, k->scratch));
     for (int i = 0; i < k->lines.count; i++) {
         if (k->of_lines[i].repeated) continue;
         sqlite3_bind_int64(update, 1, k->of_lines[i].first);
@@ -241,7 +241,7 @@ nb_status nb_keys_make(nb_names *names, bool some)
     NB_NEED(sql, nb_format(r->ctx,
                            "id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head INTEGER, trial INTEGER, "
                            "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
-                           "draws INTEGER, opens INTEGER%s, alone INTEGER",
+                           "draws INTEGER, opens INTEGER%s, last_trial INTEGER",
                            columns));
     NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k->insert, k->scratch));
     NB_TRY(r->ctx, nb_relation_table(r, "stretch",
@@ -261,7 +261,7 @@ nb_status nb_keys_make(nb_names *names, bool some)
         if (!there) break;
         NB_TRY(r->ctx, add_key(k, count));
     }
-    NB_TRY(r->ctx, mark_alone(k));
+    NB_TRY(r->ctx, some ? nb_sql_run(r, "keys.stand_as_before", NULL, r->ctx) : stand_for_all(k));
     nb_ctx_release(k->scratch, 0);
     return NB_OK;
 }

@@ -9,5 +9,10 @@ WHERE position IS NOT NULL{of_chosen} ORDER BY position;
 -- name: of_chosen
  AND rowid IN (SELECT id FROM temp.kept_rows)
 
--- name: mark_alone
-UPDATE key SET alone = 1 WHERE id = :id;
+-- A row of trial 0 that is its line's only one stands for all trials.
+-- name: stand_for_all
+UPDATE key SET last_trial = 2147483647 WHERE id = :id;
+
+-- Where some rows are left out, each stands for what it did among all.
+-- name: stand_as_before
+UPDATE key SET last_trial = (SELECT last_trial FROM kept_rows WHERE kept_rows.id = key.id);

@@ -16,8 +16,8 @@ INSERT INTO temp.{table} VALUES ({values})
 
 -- name: chosen
 DROP TABLE IF EXISTS temp.{table};
-CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY);
-INSERT INTO {table} SELECT id FROM run WHERE {where} ORDER BY id;
+CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY, last_trial INTEGER);
+INSERT INTO {table} SELECT id, last_trial FROM run WHERE {where} ORDER BY id;
 
 -- name: any
 SELECT 1 FROM temp.{table} LIMIT 1;

@@ -13,7 +13,8 @@
  *                stratum_id, source_id   what a statement may be generalised over, see `source`
  *                line_id         all that identifies the row but its trial
  *                opens           it is the first of its line
- *                alone           it has trial 0 alone, which stands for every trial of the others
+ *                last_trial      its result is that of the trials from its own up to this: its own alone, or, where its
+ *                                line has trial 0 alone, every trial that others have (keys.sql)
  *                draws           another trial may give another result, though the data stay, and its luck is that of
  *                                all sources
  *   stretch    a row for the first of successive rows whose data are the same: its number, id, position, trial,

@@ -4,7 +4,7 @@
 --   agreed   each line of rows, by what it agrees in with others: setting (all but what is compared and the data),
 --            scope (a setting without its landmarks, or without what is pooled) and same (setting, head and build) are
 --            known by the number of their first row
---   side     each row in a pair; one that stands for all trials is there for each that others have
+--   side     each row in a pair; one that stands for several trials (key.last_trial) is there for each that others have
 --   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL
 --            where there is none; untimed: its row is well and has no time; noise, ratio: as the estimator takes them
 --            (functions.h); refusal: why the two are not compared in this setting, or NULL
@@ -51,10 +51,10 @@ LEFT JOIN build AS b ON b.manifest = signed.manifest
 
 -- The lines that a question is about, each with its first row; those of all rows are in `key`.
 -- name: all_lines
-SELECT line_id, 0 AS build, number, alone, id FROM key WHERE opens
+SELECT line_id, 0 AS build, number, id FROM key WHERE opens
 
 -- name: lines
-SELECT line_id, build, min(number) AS number, max(trial) = 0 AS alone, id FROM ({keys}) GROUP BY line_id, build
+SELECT line_id, build, min(number) AS number, id FROM ({keys}) GROUP BY line_id, build
 
 -- scope: a text that is the same where all values are that rows of a setting agree in; a NULL is a value of its own.
 -- seen: whether a value that is judged on rows of S that its method may have looked at is another than one that is not.
@@ -63,7 +63,7 @@ DROP VIEW IF EXISTS temp.question_line;
 DROP VIEW IF EXISTS temp.question_row;
 CREATE TEMP VIEW question_line AS {lines};
 CREATE TEMP VIEW question_row AS
-SELECT id, line_id, trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
+SELECT id, line_id, trial, last_trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
        quote({input}){agree_in: || ' ' || quote(@)} AS scope, {pooled} AS pooled, {x} AS x, {noise} AS noise,
        {se} AS se, coalesce({unseen} <> {x}, 1) AS seen, {untimed} AS untimed, coalesce({exact}, 0) AS exact,
        coalesce({disturbed}, 0) AS disturbed
@@ -100,13 +100,13 @@ status = 'ok' AND {metric} IS NULL AND {usual} IS NULL
 -- name: make
 CREATE TEMP TABLE IF NOT EXISTS agreed (
     question TEXT, line_id INTEGER, build INTEGER, id INTEGER, number INTEGER, value, setting INTEGER, scope INTEGER,
-    head_id INTEGER, same INTEGER, alone INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
+    head_id INTEGER, same INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS agreeing ON agreed (question, value, same);
 
 CREATE TEMP TABLE IF NOT EXISTS side (
     question TEXT, same INTEGER, trial INTEGER, value, id INTEGER, setting INTEGER, scope INTEGER, stratum_id INTEGER,
-    source_id INTEGER, head_id INTEGER, alone INTEGER, draws INTEGER, skipped INTEGER, untimed INTEGER, seen INTEGER,
-    exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
+    source_id INTEGER, head_id INTEGER, last_trial INTEGER, draws INTEGER, skipped INTEGER, untimed INTEGER,
+    seen INTEGER, exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
     PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
 
 CREATE TEMP TABLE IF NOT EXISTS not_compared (
@@ -134,25 +134,26 @@ DELETE FROM not_compared WHERE question = :question;
 INSERT INTO agreed
 WITH line AS MATERIALIZED (SELECT * FROM question_line),
 numbered AS (
-    SELECT line.line_id, line.build, line.id, line.number, line.alone, value, head_id,
+    SELECT line.line_id, line.build, line.id, line.number, value, head_id,
            min(line.number) OVER (PARTITION BY scope, pooled) AS setting,
            min(line.number) OVER (PARTITION BY scope) AS scope
     FROM line CROSS JOIN question_row AS r ON r.id = line.id)
 SELECT :question, line_id, build, id, number, value, setting, scope, head_id,
-       min(number) OVER (PARTITION BY setting, head_id, build), alone FROM numbered;
+       min(number) OVER (PARTITION BY setting, head_id, build) FROM numbered;
 
 INSERT INTO side
-SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, r.head_id, g.alone, draws,
-       status = 'skipped', untimed, seen, exact, disturbed, CASE WHEN status = 'ok' THEN x END, noise, se
+SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, r.head_id, last_trial,
+       draws, status = 'skipped', untimed, seen, exact, disturbed, CASE WHEN status = 'ok' THEN x END, noise, se
 FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.line_id = r.line_id AND g.build = r.build
 ORDER BY 2, 3, 4, 5;
 
 INSERT INTO side
-WITH odd AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND alone)
+WITH odd AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial)
 SELECT DISTINCT odd.question, odd.same, other.trial, odd.value, odd.id, odd.setting, odd.scope, odd.stratum_id,
-       other.source_id, odd.head_id, odd.alone, odd.draws, odd.skipped, odd.untimed, odd.seen, odd.exact, odd.disturbed,
-       odd.x, odd.noise, odd.se
-FROM odd CROSS JOIN side AS other ON other.question = odd.question AND other.same = odd.same AND other.trial > 0;
+       other.source_id, odd.head_id, odd.last_trial, odd.draws, odd.skipped, odd.untimed, odd.seen, odd.exact,
+       odd.disturbed, odd.x, odd.noise, odd.se
+FROM odd CROSS JOIN side AS other ON other.question = odd.question AND other.same = odd.same
+    AND other.trial > odd.trial AND other.trial <= odd.last_trial;
 
 INSERT INTO not_compared
 WITH uneven AS (

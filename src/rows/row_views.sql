@@ -5,7 +5,8 @@
 -- name: run
 CREATE TEMP VIEW run AS
 SELECT {columns}{no_origins:, NULL AS @}{ids:, k.@ AS @}{labels}, k.number AS number, k.position AS position,
-       k.id AS id, head_id, panel_id, stratum_id, source_id, line_id, alone, draws, opens
+       k.id AS id, head_id, panel_id, stratum_id, source_id, line_id, last_trial, last_trial > k.trial AS alone,
+       draws, opens
 FROM key AS k LEFT JOIN {stored} AS r ON r.rowid = k.id{joins};
 
 -- name: column_of_key

@@ -319,3 +319,10 @@ CASES
     lines 'assert "build" in [x["why"] for x in lines if "kmeans" in x["method"]][0]'
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded build
 }
+
+@test "a trial that failures or --where leave alone stands for itself, not for all" {
+    drawn
+    py fail_trials "$WORK/r/results.sqlite"
+    lines 'assert {x["pairs"] for x in lines if "kmeans" in x["method"]} == {1}'
+    lines 'assert {x["pairs"] for x in lines if "kmeans" in x["method"]} == {1}' --where status=ok
+}

@@ -259,3 +259,22 @@ assert reasons == {"F of cur is columns of S, for which all rows of S are needed
     expect_status 2
     expect "no kernel 'svd'"
 }
+
+@test "a row that stands for all trials counts in each, also where only twice the landmarks have several" {
+    head="heads(file=experiments/data/panel/minilm_opticks-b_n256_L3.safetensors, head=0, max_n=64)"
+    cat >"$WORK/e.yaml" <<END
+question: twice
+trials: 5
+problems: "$head"
+strategies: segment_means
+plots: []
+blocks:
+  - {landmarks: 8, cores: [svd(rcond=0.03), iterative]}
+  - {landmarks: 16, cores: [svd(rcond=0.03), iterative, chosen(rows=32)]} # draws rows: five trials
+END
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
+    # of 2 cores with m = 8 each is against 3 with m = 16, in five trials
+    "$NYSBENCH" table "$WORK/r" equal_cost -f csv | sed 1d >"$WORK/lines"
+    [ "$(wc -l <"$WORK/lines")" -eq 6 ]
+    [ "$(grep -c ',8,.*,16,5,' "$WORK/lines")" -eq 6 ]
+}

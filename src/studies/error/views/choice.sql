@@ -1,10 +1,10 @@
 -- A choice of landmarks is what one strategy picked on one head in one trial, for one kernel, pairing and factors.
 -- Those with one like_id differ in landmarks and trial alone; those with one level_id are of one panel and have as many
--- landmarks. `outcome` has each choice against each core: what is the same in all trials (key.alone) stands in each.
+-- landmarks. `outcome` has each choice against each core: a row is in each trial that it stands for (key.last_trial).
 -- above: the error above the best core's of F X B, as a share of that; unseen: the same on the rows of S that the core
 -- has not looked at. Rounding noise is NULL.
 CREATE TEMP TABLE taken AS
-SELECT k.panel_id, k.core_id, k.trial, k.alone, r.landmarks, 16 * r.landmarks >= r.n AS dense,
+SELECT k.panel_id, k.core_id, k.trial, k.last_trial, r.landmarks, 16 * r.landmarks >= r.n AS dense,
        dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, k.strategy_id, k.pairing_id, k.factors_id) AS like_id,
        r.status = 'ok' AS ok, CASE WHEN r.status = 'ok' AND r.error > r.error_noise THEN r.error END AS error,
        CASE WHEN r.status = 'ok' AND r.error_subspace > coalesce(r.error_subspace_noise, 1e-12)
@@ -16,19 +16,20 @@ SELECT k.panel_id, k.core_id, k.trial, k.alone, r.landmarks, 16 * r.landmarks >=
 FROM key AS k JOIN run AS r ON r.id = k.id;
 
 CREATE TEMP TABLE choice (id INTEGER PRIMARY KEY, level_id INTEGER, like_id INTEGER, landmarks INTEGER, trial INTEGER,
-                          panel_id INTEGER, dense INTEGER);
-INSERT INTO choice (level_id, like_id, landmarks, trial, panel_id, dense)
+                          last_trial INTEGER, panel_id INTEGER, dense INTEGER);
+INSERT INTO choice (level_id, like_id, landmarks, trial, last_trial, panel_id, dense)
 WITH level AS (
     SELECT *, row_number() OVER (ORDER BY panel_id, landmarks, dense) AS id
     FROM (SELECT DISTINCT panel_id, landmarks, dense FROM taken))
-SELECT DISTINCT level.id, like_id, landmarks, trial, panel_id, dense
-FROM taken JOIN level USING (panel_id, landmarks, dense) ORDER BY level.id, like_id, landmarks, trial;
+SELECT level.id, like_id, landmarks, trial, min(last_trial), panel_id, dense
+FROM taken JOIN level USING (panel_id, landmarks, dense) GROUP BY level.id, like_id, landmarks, trial
+ORDER BY level.id, like_id, landmarks, trial;
 CREATE UNIQUE INDEX choices ON choice (like_id, landmarks, trial);
 
 CREATE TEMP TABLE outcome AS
 SELECT c.level_id, c.id AS choice_id, t.core_id, t.trial, t.ok, t.error, t.subspace, t.above, t.unseen
 FROM taken AS t JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks
-    AND c.trial BETWEEN t.trial AND CASE WHEN t.alone THEN 1e9 ELSE t.trial END;
+    AND c.trial BETWEEN t.trial AND t.last_trial;
 
 -- Levels by what they have in common: all, those with so many landmarks, of one panel, with m below n/16 or not.
 CREATE TEMP TABLE scope AS

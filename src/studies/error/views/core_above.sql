@@ -1,15 +1,15 @@
 -- How far each core's error is above the subspace part, which is the best core's on the same landmarks, as a share of
 -- that, by landmarks: the median over panels, variants, heads and trials (above), quantiles and the core's median time.
--- A cell that has trial 0 alone counts in each trial of its panel. complete: it is measured on the choices of landmarks
--- that most cores are; nearest: the least of these that is no oracle, of two or more.
+-- A row counts in each trial of its panel that it stands for. complete: it is measured on the choices of landmarks that
+-- most cores are; nearest: the least of these that is no oracle, of two or more.
 -- needs: core cell
 CREATE TEMP TABLE excess AS
-WITH weight AS (
-    SELECT m.panel_id, core_id, landmarks, variant_id, CASE WHEN max(trial) > 0 THEN 1 ELSE trials END AS times
-    FROM member AS m JOIN panel ON panel.id = panel_id GROUP BY m.panel_id, core_id, landmarks, variant_id)
-SELECT core_id, landmarks, panel_id, variant_id, head_id, times * count(subspace) AS count,
+WITH weighed AS (
+    SELECT m.*, min(last_trial, trials - 1) - trial + 1 AS times
+    FROM member AS m JOIN panel ON panel.id = m.panel_id WHERE subspace > subspace_noise)
+SELECT core_id, landmarks, panel_id, variant_id, head_id, size(list(repeated(subspace, times))) AS count,
        list(repeated(error / subspace - 1, times)) AS above, list(repeated(core_s, times)) AS core_s
-FROM weight JOIN member USING (panel_id, core_id, landmarks, variant_id) WHERE subspace > subspace_noise
+FROM weighed
 GROUP BY core_id, landmarks, panel_id, variant_id, head_id;
 CREATE UNIQUE INDEX excesses ON excess (core_id, landmarks, panel_id, variant_id, head_id, count);
 

@@ -1,5 +1,5 @@
 -- Entrants against each other: the ratio of their errors on the same landmarks, and on twice as many by the same
--- strategy on the same head in the same trial. A row that stands for all trials counts in each.
+-- strategy on the same head in the same trial.
 -- needs: entrant
 CREATE TEMP VIEW duel AS
 SELECT a.id AS a_id, b.id AS b_id, a.usual AND b.usual AND a.id <> b.id AS usual, x.level_id,
@@ -11,8 +11,7 @@ WHERE x.error / y.error < 9e999;
 CREATE TEMP TABLE twice AS
 SELECT c.id AS choice_id, c.level_id, c.landmarks, t.id AS twice_id, t.level_id AS twice_level
 FROM choice AS c JOIN choice AS t ON t.like_id = c.like_id AND t.landmarks = 2 * c.landmarks
-    AND (t.trial = c.trial OR t.trial = 0 AND NOT EXISTS (
-        SELECT 1 FROM choice AS o WHERE o.like_id = t.like_id AND o.landmarks = t.landmarks AND o.trial > 0));
+    AND (t.trial BETWEEN c.trial AND c.last_trial OR c.trial BETWEEN t.trial AND t.last_trial);
 
 CREATE TEMP VIEW duel_of_twice AS
 SELECT t.landmarks, a.id AS a_id, b.id AS b_id, x.error / y.error AS ratio
