@@ -47,8 +47,8 @@ entry AS MATERIALIZED (
 met AS (
     SELECT contest, trial, method, result FROM entry
     UNION ALL SELECT contest, i.trial, method, result
-    FROM entry JOIN (SELECT DISTINCT contest, trial FROM entry) AS i USING (contest)
-    WHERE i.trial > entry.trial AND i.trial <= last_trial),
+    FROM entry CROSS JOIN (SELECT DISTINCT contest, trial FROM entry) AS i USING (contest)
+    WHERE entry.trial < last_trial AND i.trial > entry.trial AND i.trial <= last_trial),
 ranked AS ( -- next: the method behind it
     SELECT method, row_number() OVER of AS place, lead(method) OVER of AS next
     FROM met WINDOW of AS (PARTITION BY contest, trial ORDER BY result, method)),

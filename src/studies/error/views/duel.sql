@@ -10,8 +10,13 @@ WHERE x.error / y.error < 9e999;
 
 CREATE TEMP TABLE twice AS
 SELECT c.id AS choice_id, c.level_id, c.landmarks, t.id AS twice_id, t.level_id AS twice_level
-FROM choice AS c JOIN choice AS t ON t.like_id = c.like_id AND t.landmarks = 2 * c.landmarks
-    AND (t.trial BETWEEN c.trial AND c.last_trial OR c.trial BETWEEN t.trial AND t.last_trial);
+FROM choice AS c CROSS JOIN choice AS t ON t.like_id = c.like_id AND t.landmarks = 2 * c.landmarks
+    AND t.trial BETWEEN c.trial AND c.last_trial
+UNION ALL
+SELECT c.id AS choice_id, c.level_id, c.landmarks, t.id AS twice_id, t.level_id AS twice_level
+FROM choice AS t CROSS JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks / 2
+    AND c.trial > t.trial AND c.trial <= t.last_trial
+WHERE t.trial < t.last_trial AND t.landmarks % 2 = 0;
 
 CREATE TEMP VIEW duel_of_twice AS
 SELECT t.landmarks, a.id AS a_id, b.id AS b_id, x.error / y.error AS ratio
