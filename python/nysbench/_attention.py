@@ -344,8 +344,8 @@ class OfFunction:
     """found: an AttentionFunction."""
 
     def __init__(self, found, layer, seed, trial):
-        self.found, self.layer, self.seed, self.seconds, self.tokens = found, layer, drawn_seed(found, seed,
-                                                                                                trial), np.nan, 0
+        self.found, self.layer, self.seed = found, layer, drawn_seed(found, seed, trial)
+        self.seconds, self.tokens = np.nan, 0
         if layer.causal and not found.causal:
             raise ArgumentError(f"{found.__name__}: {WITHOUT_MASK}")
 

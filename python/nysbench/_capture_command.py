@@ -304,9 +304,9 @@ class _Reader:
         prepared = self.processor(_read_text(one.file), truncation=True, max_length=most, return_tensors="pt")
         count = prepared["input_ids"].shape[-1]
         if count > most:
+            added = self.processor.num_special_tokens_to_add()
             raise ArgumentError(
-                f"--tokens {most}: expected at least {self.processor.num_special_tokens_to_add()}, which "
-                "the tokenizer adds to each text")
+                f"--tokens {most}: expected at least {added}, which the tokenizer adds to each text")
         if count == 0 or (wanted and count < wanted):
             raise ArgumentError(f"{one.file}: {count} tokens" + (f", fewer than --tokens {wanted}" if wanted else ""))
         return prepared

@@ -169,10 +169,9 @@ def _failures(folder):
 def _skipped(folder, functions):
     """Functions of which no row has been measured, and why the first has not."""
     for spec, found in functions.found.items():
-        query = (
-            f"SELECT count(*) AS count, min(reason) AS reason, total(status <> 'skipped') AS others FROM run "
-            f"WHERE {found.kind} = "
-            "'" + spec.replace("'", "''") + "'")
+        quoted = "'" + spec.replace("'", "''") + "'"
+        query = (f"SELECT count(*) AS count, min(reason) AS reason, total(status <> 'skipped') AS others FROM run "
+                 f"WHERE {found.kind} = {quoted}")
         row, = json.loads(ask("sql", str(folder), query, "-f", "json"))
         if row["count"] and not row["others"]:
             yield f"rows of {functions.labels[spec]} skipped: all {row['count']}, such as: {row['reason']}"

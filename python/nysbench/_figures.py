@@ -50,8 +50,8 @@ class Looks:
 
     def __init__(self, source: str):
         self.colours = _texts(_lists(source)["colours"])
-        self._symbols, self._dashes = (list(map(int,
-                                                _lists(source)[name].split(", "))) for name in ("symbols", "dashes"))
+        self._symbols, self._dashes = (list(map(int, _lists(source)[name].split(", ")))
+                                       for name in ("symbols", "dashes"))
 
     def colour(self, number: int) -> str:
         return self.colours[(number - 1) % 1000 % len(self.colours)] if number > 0 else "#000000"

@@ -149,10 +149,8 @@ def without_options(function, kind=None):
         )
     missing = [name for name, default in found.options.items() if default is REQUIRED]
     if missing:
-        raise TypeError(
-            f"{found.__name__}: {', '.join(missing)}: {article(found.kind)} is given "
-            f"{', '.join(found.GIVEN)}; anything "
-            "else needs a default")
+        raise TypeError(f"{found.__name__}: {', '.join(missing)}: {article(found.kind)} is given "
+                        f"{', '.join(found.GIVEN)}; anything else needs a default")
     return found
 
 

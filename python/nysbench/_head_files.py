@@ -31,8 +31,8 @@ def problems(heads, folder, *, sources=None, causal=None):
     causal: True or False; None: no mask, or as what was captured says.
     """
     causal = None if causal is None else flag("causal", causal)
-    if not isinstance(heads, Mapping) or {"q", "k"} <= set(heads) or (heads
-                                                                      and all(isinstance(name, int) for name in heads)):
+    captured = isinstance(heads, Mapping) and heads and all(isinstance(name, int) for name in heads)
+    if not isinstance(heads, Mapping) or {"q", "k"} <= set(heads) or captured:
         heads = {"": heads}
     entries = [entry for name, given in heads.items() for entry in _entries(_name(name), given)]
     if not entries:
@@ -118,8 +118,7 @@ def _is_of_inputs(name, given):
     if kinds != {list} or isinstance(given, list) and any(getattr(x, "ndim", 0) > 1 for one in given for x in one):
         raise ArgumentError(
             f"heads {name!r}: these brackets may mean a list of inputs or lists of arrays: give [(q, k, v), ...], a "
-            "list "
-            "of tuples, one for each input, or arrays (inputs, heads, n, d)")
+            "list of tuples, one for each input, or arrays (inputs, heads, n, d)")
     return False
 
 

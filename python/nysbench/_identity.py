@@ -90,8 +90,8 @@ class _Walk:
         kinds = ((types.CodeType, self._code), (types.FunctionType, self._function), (types.ModuleType, self._module),
                  (type, self._class), ((tuple, list), self._sequence), ((set, frozenset), self._set),
                  (dict, self._mapping), (np.ndarray, self._array), ((np.generic, np.dtype), self._scalar),
-                 (types.MethodType, self._method), (types.BuiltinFunctionType, self._builtin), (types.CellType,
-                                                                                                self._cell))
+                 (types.MethodType, self._method), (types.BuiltinFunctionType, self._builtin),
+                 (types.CellType, self._cell))
         for kind, take in kinds:
             if isinstance(value, kind):
                 self.say(kind[0].__name__ if isinstance(kind, tuple) else kind.__name__)

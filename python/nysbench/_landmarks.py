@@ -296,12 +296,11 @@ def _measure(head, causal, factors, cores, metrics, settings, *, strategy, landm
     request.take_settings(**settings)
     strategy, callbacks = _named("strategy", strategy)
     if cores is not None:
-        named = [
-            _named("cores", one) for one in ([cores] if callable(cores) or isinstance(cores, str) else listed(
-                "cores", cores, "a spec, a function or a list of these"))
-        ]
-        cores, callbacks = [spec for spec, _ in named
-                            ], callbacks + [callback for _, found in named for callback in found]
+        several = [cores] if callable(cores) or isinstance(cores, str) else listed(
+            "cores", cores, "a spec, a function or a list of these")
+        named = [_named("cores", one) for one in several]
+        cores = [spec for spec, _ in named]
+        callbacks = callbacks + [callback for _, found in named for callback in found]
     request.take_cores(cores)
     request.factors, request.metrics = optional_text("factors", factors), _joined(metrics)
     names = {f"{side}_{kind}": f"{side}_landmarks" for side in ("query", "key") for kind in ("tokens", "points")}

@@ -268,9 +268,8 @@ class Callback(_Raising):
         found = without_options(function)
         super().__init__(found)
         self.told = command(key_of(found, likeness(found.identity)), found)  # its name in messages, and its seeds
-        kind, add = (CoreFunction,
-                     library.nysbench_add_core) if found.kind == "core" else (PickFunction,
-                                                                              library.nysbench_add_strategy)
+        kind, add = {"core": (CoreFunction, library.nysbench_add_core)}.get(
+            found.kind, (PickFunction, library.nysbench_add_strategy))
         called = kind(functools.partial(_call, found, self._raised))
         # A handle of its own, since the thread's may be at work when this object ends: within a callback.
         handle, spec = _library.Handle(), ctypes.c_char_p()
@@ -302,11 +301,8 @@ def _view(address, *shape):
 
 
 def _pick(found, request):
-    asked = {
-        "side": request.side.decode(), "causal": bool(request.causal),
-        **{name: getattr(request, name)
-           for name in ("m", "n", "d", "seed")}
-    }
+    asked = {"side": request.side.decode(), "causal": bool(request.causal),
+             **{name: getattr(request, name) for name in ("m", "n", "d", "seed")}}
     values = given(asked, lambda name: _view(getattr(request, name), request.n, request.d))
     check_given(found, values, asked["side"])
     kind, arrays = results_of(found.pick(values, {}), asked)
@@ -320,10 +316,8 @@ def _pick(found, request):
 
 def _compute(found, request):
     shapes = {"F": (request.n, request.m), "A": (request.m, request.m), "B": (request.m, request.n)}
-    asked = {
-        "do": "core", "causal": bool(request.causal), **{name: getattr(request, name)
-                                                         for name in ("m", "n", "seed")}
-    }
+    asked = {"do": "core", "causal": bool(request.causal),
+             **{name: getattr(request, name) for name in ("m", "n", "seed")}}
     x = core_of(found.pick(given(asked, lambda name: _view(getattr(request, name.lower()), *shapes[name])), {}),
                 request.m)
     ctypes.memmove(request.x, np.ascontiguousarray(x).ctypes.data, x.nbytes)
@@ -385,8 +379,7 @@ class Functions:
             if readers:
                 warn(
                     f"{self.labels[spec]}: what it reads with {', '.join(readers)} is not compared with what it was, "
-                    "since its code "
-                    "does not name that; if it has changed, use another folder")
+                    "since its code does not name that; if it has changed, use another folder")
             if found.kind == "strategy":
                 self.strategies.append((self.labels[spec], found))
         self._copy(found, key)
@@ -458,11 +451,10 @@ class _Served:
         first = results_left(question["folder"])
         again = answer(self.found, {}, question, self.path)
         if "done" not in again or not _are_close(first, results_left(question["folder"])):
+            what = "failed" if "error" in again else "returned something else"
             self.doubt = (
-                f"{self.label}: a second call with the same arguments "
-                f"{'failed' if 'error' in again else 'returned something else'}; "
-                "it counts as deterministic, with one trial, since it names neither rng nor seed: let it draw from its "
-                "parameter rng")
+                f"{self.label}: a second call with the same arguments {what}; it counts as deterministic, with one "
+                "trial, since it names neither rng nor seed: let it draw from its parameter rng")
 
 
 def _are_close(one, other):

@@ -160,10 +160,8 @@ def _size(found, sizes):
             'sizes: expected one parameter of the function and its values, such as {"window": [8, 16, 32]}')
     (name, values), = sizes.items()
     if name not in found.options:
-        raise ArgumentError(
-            f"sizes: {found.__name__} has no parameter {name!r} with a default; it has "
-            f"{', '.join(found.options) or 'none'}"
-        )
+        known = ", ".join(found.options) or "none"
+        raise ArgumentError(f"sizes: {found.__name__} has no parameter {name!r} with a default; it has {known}")
     values = list(values)
     if not values:
         raise ArgumentError(f"sizes: {name} has no values")

@@ -278,8 +278,7 @@ def _check_shapes(inputs):
             if first is not None and found is not None and tuple(first) != tuple(found):
                 raise ShapeError(
                     f"inputs: {name} of input {i} has the shape {tuple(found)}, and that of input 0 {tuple(first)}: "
-                    "expected "
-                    "inputs of equally many tokens")
+                    "expected inputs of equally many tokens")
 
 
 def _labelled(spec, label):

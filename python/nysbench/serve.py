@@ -49,8 +49,8 @@ def load_copy(path):
         except Exception as error:  # whatever the function's modules raise
             raise Mistake(
                 f"{path}: the copy of a function cannot be read: {line_of(error)}; if another version of nysbench, "
-                "of Python "
-                "or of a package has written it, call nysbench.run again in a session that has the function") from None
+                "of Python or of a package has written it, call nysbench.run again in a session that has the function"
+            ) from None
     return method(copied)
 
 
@@ -123,10 +123,8 @@ def options_of(strategy, words):
 
 def given(request, read):
     """The values of _functions.GIVEN, or of TO_CORES, for a request; read: an array by its name."""
-    values = {
-        "rng": np.random.default_rng(request["seed"]), **{name: request[name]
-                                                          for name in ("m", "n", "seed", "causal")}
-    }
+    values = {"rng": np.random.default_rng(request["seed"]),
+              **{name: request[name] for name in ("m", "n", "seed", "causal")}}
     if request.get("do") == "core":
         return {**values, **{name: read(name) for name in "FAB"}}
     side = request["side"]

@@ -19,8 +19,7 @@ from ._nystrom import nystrom
 NAME = "nysbench_kernel_ridge"
 HAS = (
     "the torch backend has kernel_ridge with the options landmarks, rows, queries, keys, near, window, top and grid, "
-    "and "
-    "nystrom with landmarks, strategy=segment_means or uniform, and core=iterative with steps")
+    "and nystrom with landmarks, strategy=segment_means or uniform, and core=iterative with steps")
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _OPTION = re.compile(r"""\s*(\w+)\s*=\s*((?:"(?:\\.|[^"\\])*"|\([^()]*\)|[^,()"])+)(?:,|$)""")
@@ -56,14 +55,12 @@ def _ridge_options(near="none", grid="none", window="auto", **counts):
 
 def _nystrom_options(landmarks="64", strategy="segment_means", core="iterative"):
     strategy, core = _parts(strategy), _parts(core)
-    if strategy not in (("segment_means", {}),
-                        ("uniform", {})) or core[0] != "iterative" or not set(core[1]) <= {"steps"}:
+    if strategy not in (("segment_means", {}), ("uniform", {})):
         raise _NotHere
-    return {
-        "landmarks": _count(landmarks), "strategy": strategy[0],
-        **{name: _count(text)
-           for name, text in core[1].items()}
-    }
+    if core[0] != "iterative" or not set(core[1]) <= {"steps"}:
+        raise _NotHere
+    steps = {name: _count(text) for name, text in core[1].items()}
+    return {"landmarks": _count(landmarks), "strategy": strategy[0], **steps}
 
 
 def _parts(spec):
