@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments as the library takes them: arrays in its layout, integers in range. What goes wrong in the library, as
-exceptions with the library's messages, and what is doubtful, as warnings."""
+"""What arguments must be: arrays in the library's layout, shapes and tensors of a layer, integers in range. What goes
+wrong in the library, as exceptions with its messages, and what is doubtful, as warnings."""
 import numbers
 import operator
 import os
