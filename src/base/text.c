@@ -204,6 +204,13 @@ void nb_text_wrap(FILE *out, int used, int indent, int width, const char *text)
     }
 }
 
+void nb_text_print_lines(FILE *out, const char *lead, int indent, int width, const char *text)
+{
+    fputs(lead, out);
+    nb_text_wrap(out, nb_text_columns(lead), indent, width, text);
+    fputc('\n', out);
+}
+
 bool nb_text_ends(const char *text, const char *ending)
 {
     size_t length = strlen(text), of = strlen(ending);

@@ -59,6 +59,8 @@ bool nb_text_line(const char **at, int width, const char **line, int *bytes);
 /* Prints all lines but the end of the last one. The first begins where `used` columns are taken, the others are set in
  * by `indent`. Width 0: one line. */
 void nb_text_wrap(FILE *out, int used, int indent, int width, const char *text);
+/* Prints all lines, the first behind `lead`. */
+void nb_text_print_lines(FILE *out, const char *lead, int indent, int width, const char *text);
 
 /* True if a text ends with another one, and is longer. */
 bool nb_text_ends(const char *text, const char *ending);

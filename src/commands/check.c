@@ -11,7 +11,6 @@
 #include "config/code.h"
 #include "kernels/kernel.h"
 #include "conformance/conformance.h"
-#include "show/page_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +67,7 @@ static nb_status on_heads(const nb_check *check, const nb_trial_run *what, const
 
 static void print_line(const char *text)
 {
-    nb_page_wrap(stdout, "", text, 4, nb_format_width(), false);
+    nb_text_print_lines(stdout, "", 4, nb_format_width(), text);
     fflush(stdout);
 }
 

@@ -4,12 +4,12 @@
 
 #include "base/files.h"
 #include "base/machine.h"
+#include "base/text.h"
 #include "base/texts.h"
 #include "answers/compare.h"
 #include "config/config_study.h"
 #include "problems/problem.h"
 #include "config/labels.h"
-#include "show/page_record.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -224,7 +224,7 @@ static nb_status print_plan(const nb_preview *o, nb_ctx *ctx)
     for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
         int indent = *text == ' ' ? 2 : 0;
         NB_NEED(line, nb_format(ctx, "%.*s", (int)(end - text) - indent, text + indent));
-        nb_page_wrap(stdout, indent ? "  " : "", line, 4, WIDTH, false);
+        nb_text_print_lines(stdout, indent ? "  " : "", 4, WIDTH, line);
     }
     return NB_OK;
 }

@@ -2,7 +2,7 @@
 /* html.c - see html.h */
 #include "show/html.h"
 
-#include "show/page_html.h"
+#include "show/write_html.h"
 
 #include <ctype.h>
 #include <nettle/base64.h>

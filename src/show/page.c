@@ -203,8 +203,22 @@ void nb_page_flush(nb_page *page)
 
 nb_page_entry nb_page_cell_at(const nb_page_sheet *t, int row, int column)
 {
-    const nb_page_record *r = &t->rows[row];
-    return column < r->count ? t->cells[r->first + column] : (nb_page_entry){"", "", NULL};
+    const nb_page_record *r = row == NB_PAGE_HEADS ? NULL : &t->rows[row];
+    const char *text = "";
+    if (r && column >= 0 && column < r->count) return t->cells[r->first + column];
+    if (!r) text = column == NB_PAGE_BANDS ? t->band_head : t->columns[column].text;
+    if (r && column == NB_PAGE_BANDS && r->band) text = r->band;
+    return (nb_page_entry){text, "", NULL};
+}
+
+int nb_page_first_column(const nb_page_sheet *t)
+{
+    return t->band_head ? NB_PAGE_BANDS : 0;
+}
+
+bool nb_page_is_number(const nb_page_sheet *t, int column)
+{
+    return column != NB_PAGE_BANDS && t->columns[column].kind & NB_PAGE_NUMBER;
 }
 
 bool nb_page_begins_band(const nb_page_sheet *t, int row)
@@ -221,20 +235,26 @@ bool nb_page_is_item(const nb_page_block *b)
 nb_status nb_page_write(const nb_page_writer *writer, nb_page_walk walk)
 {
     const nb_page *page = walk.page;
+    nb_ctx *ctx = page->ctx;
+    nb_mark whole = nb_ctx_mark(ctx);
     nb_page edited;
-    NB_TRY(page->ctx, page->status);
-    if (writer->edit) NB_TRY(page->ctx, writer->edit(page, &edited));
+    NB_TRY(ctx, page->status);
+    if (writer->edit) NB_TRY(ctx, writer->edit(page, &edited));
     if (writer->edit) walk.page = page = &edited;
-    if (!walk.own) NB_NEED(walk.own, nb_alloc(page->ctx, 1, writer->own_size + 1));
-    for (; walk.at < page->count; walk.at++) {
-        walk.block = &page->blocks[walk.at];
+    if (!walk.own) NB_NEED(walk.own, nb_alloc(ctx, 1, writer->own_size + 1));
+    for (int i = 0; i < page->count; i++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        walk.at = i;
+        walk.block = &page->blocks[i];
         if (walk.block->table && walk.block->table->row_count == 0) continue;
         if (writer->between) writer->between(&walk);
-        NB_TRY(page->ctx, writer->block[walk.block->kind](&walk));
-        walk.before = &page->blocks[walk.at];
+        NB_TRY(ctx, writer->block[walk.block->kind](&walk));
+        walk.before = walk.block;
+        nb_ctx_release(ctx, mark);
     }
     walk.block = NULL;
     if (writer->between) writer->between(&walk);
+    nb_ctx_release(ctx, whole);
     return NB_OK;
 }
 

@@ -44,10 +44,15 @@ struct nb_page_block {
     nb_page_sheet *table; /* else NULL */
 };
 
+/* Stand for a row and a column of a table: the heads, and the labels of bands. */
+enum { NB_PAGE_HEADS = -1, NB_PAGE_BANDS = -1 };
+
 /* "" with no mark where the row has no cell. */
 nb_page_entry nb_page_cell_at(const nb_page_sheet *table, int row, int column);
-/* Returns whether the label of a row's band stands above it. */
-bool nb_page_begins_band(const nb_page_sheet *table, int row);
+/* The labels of bands stand in a column, NB_PAGE_BANDS, if the table has any, or above their rows. */
+int nb_page_first_column(const nb_page_sheet *table);
+bool nb_page_begins_band(const nb_page_sheet *table, int row); /* its label stands above that row */
+bool nb_page_is_number(const nb_page_sheet *table, int column);
 
 /* A walk over the blocks of a page, but for tables without rows. */
 typedef struct {
@@ -60,8 +65,7 @@ typedef struct {
     void *own; /* the writer's */
 } nb_page_walk;
 
-/* A form of a page: what writes each kind of block. A function that writes several blocks as one moves `at` to the last
- * of them. */
+/* A form of a page: what writes each kind of block. Memory that it takes is freed behind the block. */
 typedef struct {
     size_t own_size; /* of walk->own, which begins as zeros */
     nb_status (*block[NB_BLOCK_KINDS])(nb_page_walk *walk);
@@ -75,11 +79,5 @@ extern const nb_page_writer nb_page_text_writer, nb_page_markdown_writer, nb_pag
 nb_status nb_page_write(const nb_page_writer *writer, nb_page_walk walk);
 
 bool nb_page_is_item(const nb_page_block *block); /* of a list, as a note is; false of NULL */
-
-nb_status nb_page_print_table(FILE *out, const nb_page_sheet *table, bool bold, int width, nb_ctx *ctx);
-
-void nb_page_spaces(FILE *out, int count);
-/* All lines of a text, the first behind `lead`; the others are set in by `indent`. Width 0: one line. */
-void nb_page_wrap(FILE *out, const char *lead, const char *text, int indent, int width, bool bold);
 
 #endif

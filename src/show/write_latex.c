@@ -65,7 +65,7 @@ static void print_row(FILE *out, const nb_page_sheet *t, int row)
     }
     for (int c = 0; c < t->column_count; c++) {
         if (c > 0) fputs(" & ", out);
-        print_cell(out, nb_page_cell_at(t, row, c), t->columns[c].kind & NB_PAGE_NUMBER);
+        print_cell(out, nb_page_cell_at(t, row, c), nb_page_is_number(t, c));
     }
     fputs(" \\\\\n", out);
 }
@@ -73,7 +73,7 @@ static void print_row(FILE *out, const nb_page_sheet *t, int row)
 static void print_tabular(FILE *out, const nb_page_sheet *t)
 {
     fputs("\\begin{tabular}{", out);
-    for (int c = 0; c < t->column_count; c++) fputc(t->columns[c].kind & NB_PAGE_NUMBER ? 'S' : 'l', out);
+    for (int c = 0; c < t->column_count; c++) fputc(nb_page_is_number(t, c) ? 'S' : 'l', out);
     fputs("}\n\\toprule\n", out);
     for (int c = 0; c < t->column_count && !t->headless; c++) {
         if (c > 0) fputs(" & ", out);

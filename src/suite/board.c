@@ -3,7 +3,7 @@
 #include "suite/board.h"
 
 #include "show/html.h"
-#include "show/page_html.h"
+#include "show/write_html.h"
 
 #include <math.h>
 #include <string.h>

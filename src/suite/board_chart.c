@@ -2,7 +2,7 @@
 /* board_chart.c - the drawings of a board, as elements of SVG that take their colours from board.css. */
 #include "suite/board.h"
 
-#include "show/page_html.h"
+#include "show/write_html.h"
 
 #include <math.h>
 #include <string.h>

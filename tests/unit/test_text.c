@@ -3,6 +3,7 @@
  * library's decoder, and the edges of what four bytes may be. */
 #include "base/builder.h"
 #include "base/last_words.h"
+#include "base/shorten.h"
 #include "base/words.h"
 #include "base/text.h"
 #include "testing.h"
@@ -248,6 +249,26 @@ static void test_pieces(void **state)
     assert_true(nb_ctx_most(*state) < 5 * all.length);
 }
 
+/* Half of what is left is of the end, unless texts differ elsewhere; what no cut tells apart has more columns. */
+static void test_shorten(void **state)
+{
+    static const struct {
+        const char *texts[2], *made[2];
+    } known[] = {{{"abcdefghijkl", "mnop"}, {"abc...jkl", "mnop"}},
+                 {{"abcdefghijkl", "abcdefghijkm"}, {"abc...jkl", "abc...jkm"}},
+                 {{"abcdeXghijkl", "abcdeYghijkl"}, {"abcdeX...", "abcdeY..."}},
+                 {{"abcdefghXjkl", "abcdefghYjkl"}, {"ab...Xjkl", "ab...Yjkl"}},
+                 {{"abcdefXhijkl", "abcdefYhijkl"}, {"abcdefX...", "abcdefY..."}},
+                 {{"abcdefghijkl", "abcdefghijkl"}, {"abc...jkl", "abc...jkl"}}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *texts[2] = {known[i].texts[0], known[i].texts[1]};
+        assert_ok(*state, nb_shorten_texts(2, texts, 9, *state));
+        assert_string_equal(texts[0], known[i].made[0]);
+        assert_string_equal(texts[1], known[i].made[1]);
+    }
+    assert_ok(*state, nb_shorten_texts(0, (const char *[]){""}, 9, *state));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_cut),       cmocka_unit_test(test_wrap),
         cmocka_unit_test(test_chance),    cmocka_unit_test(test_lists),
         test_with_ctx(test_shell_line),   test_with_ctx(test_pieces),
+        test_with_ctx(test_shorten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

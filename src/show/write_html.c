@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_html.c - the blocks of a page as elements of HTML. */
-#include "show/page_html.h"
+/* write_html.c - the blocks of a page as elements of HTML. */
+#include "show/write_html.h"
 
 #include "base/files.h"
+#include "base/text.h"
 
 #include <nettle/base64.h>
 #include <string.h>
@@ -91,48 +92,40 @@ static nb_status write_picture(nb_page_walk *w)
     return NB_OK;
 }
 
-static void print_cell(FILE *out, bool head, nb_page_entry cell, bool number)
+static const char *class_of(const nb_page_sheet *t, int column, nb_page_entry cell)
 {
-    size_t length = strlen(cell.text) + strlen(cell.mark);
-    fprintf(out, "<%s%s>", head ? "th scope=\"col\"" : "td",
-            number                ? " class=\"number\""
-            : length > PROSE_CELL ? " class=\"long prose\""
-            : length > LONG_CELL  ? " class=\"long\""
-                                  : "");
-    nb_html_print_escaped(out, cell.text);
-    nb_html_print_escaped(out, cell.mark);
-    fputs(head ? "</th>" : "</td>", out);
+    int letters = nb_text_columns(cell.text) + nb_text_columns(cell.mark);
+    if (nb_page_is_number(t, column)) return " class=\"number\"";
+    return letters > PROSE_CELL ? " class=\"long prose\"" : letters > LONG_CELL ? " class=\"long\"" : "";
 }
 
-/* A head, or the label of a band. */
-static void print_text(FILE *out, bool head, const char *text, bool number)
+static void print_row(FILE *out, const nb_page_sheet *t, int row)
 {
-    print_cell(out, head, (nb_page_entry){text, "", NULL}, number);
+    bool head = row == NB_PAGE_HEADS;
+    fputs("<tr>", out);
+    for (int c = nb_page_first_column(t); c < t->column_count; c++) {
+        nb_page_entry cell = nb_page_cell_at(t, row, c);
+        fprintf(out, head ? "<th scope=\"col\"%s>" : "<td%s>", class_of(t, c, cell));
+        nb_html_print_escaped(out, cell.text);
+        nb_html_print_escaped(out, cell.mark);
+        fputs(head ? "</th>" : "</td>", out);
+    }
+    fputs("</tr>\n", out);
 }
 
 /* Writes a table in a box that scrolls, by keys too, where it is wider than the page. */
 static nb_status write_table(nb_page_walk *w)
 {
-    FILE *out = w->out;
     const nb_page_sheet *t = w->block->table;
     nb_html_state *s = w->own;
-    int columns = t->column_count + (t->band_head != NULL);
-    fprintf(out, "<div class=\"table%s\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n<table>\n",
-            columns > WIDE_TABLE ? " wide" : "", ++s->tables);
-    fputs("<thead>\n<tr>", out);
-    if (t->band_head) print_text(out, true, t->band_head, false);
-    for (int c = 0; c < t->column_count; c++)
-        print_text(out, true, t->columns[c].text, t->columns[c].kind & NB_PAGE_NUMBER);
-    fputs("</tr>\n</thead>\n<tbody>\n", out);
-    for (int r = 0; r < t->row_count; r++) {
-        const char *band = t->rows[r].band;
-        fputs("<tr>", out);
-        if (t->band_head) print_text(out, false, band ? band : "", false);
-        for (int c = 0; c < t->column_count; c++)
-            print_cell(out, false, nb_page_cell_at(t, r, c), t->columns[c].kind & NB_PAGE_NUMBER);
-        fputs("</tr>\n", out);
-    }
-    fputs("</tbody>\n</table>\n</div>\n", out);
+    bool wide = t->column_count - nb_page_first_column(t) > WIDE_TABLE;
+    fprintf(w->out,
+            "<div class=\"table%s\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n<table>\n<thead>\n",
+            wide ? " wide" : "", ++s->tables);
+    print_row(w->out, t, NB_PAGE_HEADS);
+    fputs("</thead>\n<tbody>\n", w->out);
+    for (int r = 0; r < t->row_count; r++) print_row(w->out, t, r);
+    fputs("</tbody>\n</table>\n</div>\n", w->out);
     return NB_OK;
 }
 

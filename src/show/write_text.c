@@ -1,25 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_text.c - a page as text: paragraphs are wrapped, all but headings and paragraphs is set in by two. */
-#include "show/page_record.h"
+/* write_text.c - a page as text: paragraphs are wrapped, all but headings and paragraphs is set in by two. */
+#include "show/write_text_private.h"
 
 #include "base/text.h"
 
-#include <string.h>
-
 enum { INDENT = 2 };
-
-void nb_page_spaces(FILE *out, int count)
-{
-    if (count > 0) fprintf(out, "%*s", count, "");
-}
-
-void nb_page_wrap(FILE *out, const char *lead, const char *text, int indent, int width, bool bold)
-{
-    fputs(lead, out);
-    if (bold) fputs("\033[1m", out);
-    nb_text_wrap(out, nb_text_columns(lead), indent, width, text);
-    fputs(bold ? "\033[0m\n" : "\n", out);
-}
 
 /* The columns of prose. */
 static int prose(const nb_page_walk *w)
@@ -29,35 +14,35 @@ static int prose(const nb_page_walk *w)
 
 static nb_status write_heading(nb_page_walk *w)
 {
-    nb_page_wrap(w->out, "", w->block->text, 0, prose(w), w->bold);
+    if (w->bold) fputs("\033[1m", w->out);
+    nb_text_wrap(w->out, 0, 0, prose(w), w->block->text);
+    fputs(w->bold ? "\033[0m\n" : "\n", w->out);
     return NB_OK;
 }
 
 static nb_status write_paragraph(nb_page_walk *w)
 {
-    nb_page_wrap(w->out, "", w->block->text, 0, prose(w), false);
+    nb_text_print_lines(w->out, "", 0, prose(w), w->block->text);
     return NB_OK;
 }
 
 static nb_status write_item(nb_page_walk *w)
 {
-    nb_page_wrap(w->out, "  ", w->block->text, 2 * INDENT, prose(w), false);
+    nb_text_print_lines(w->out, "  ", 2 * INDENT, prose(w), w->block->text);
     return NB_OK;
 }
 
 static nb_status write_note(nb_page_walk *w)
 {
-    nb_mark memory = nb_ctx_mark(w->page->ctx);
     const char *lead, *mark = w->block->mark;
     NB_NEED(lead, nb_format(w->page->ctx, "%*s%s%s", INDENT, "", mark, *mark ? " " : ""));
-    nb_page_wrap(w->out, lead, w->block->text, INDENT + (*mark ? 2 : 0), prose(w), false);
-    nb_ctx_release(w->page->ctx, memory);
+    nb_text_print_lines(w->out, lead, INDENT + (*mark ? 2 : 0), prose(w), w->block->text);
     return NB_OK;
 }
 
 static nb_status write_picture(nb_page_walk *w)
 {
-    nb_page_wrap(w->out, "", w->block->text, 0, prose(w), false);
+    nb_text_print_lines(w->out, "", 0, prose(w), w->block->text);
     fprintf(w->out, "%*s%s\n", INDENT, "", w->block->mark);
     return NB_OK;
 }
@@ -65,14 +50,6 @@ static nb_status write_picture(nb_page_walk *w)
 static nb_status write_verbatim(nb_page_walk *w)
 {
     fputs(w->block->text, w->out);
-    return NB_OK;
-}
-
-static nb_status write_table(nb_page_walk *w)
-{
-    nb_mark memory = nb_ctx_mark(w->page->ctx);
-    NB_TRY(w->page->ctx, nb_page_print_table(w->out, w->block->table, w->bold, w->width, w->page->ctx));
-    nb_ctx_release(w->page->ctx, memory);
     return NB_OK;
 }
 
@@ -98,4 +75,4 @@ const nb_page_writer nb_page_text_writer = {.between = write_between,
                                                       [NB_NOTE] = write_note,
                                                       [NB_PICTURE] = write_picture,
                                                       [NB_VERBATIM] = write_verbatim,
-                                                      [NB_TABLE] = write_table}};
+                                                      [NB_TABLE] = nb_text_write_table}};

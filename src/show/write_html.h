@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_html.h - what a page of HTML (show/html.h) tells the writer of blocks. */
-#ifndef NB_PAGE_HTML_H
-#define NB_PAGE_HTML_H
+/* write_html.h - what a page of HTML (show/html.h) tells the writer of blocks. */
+#ifndef NB_WRITE_HTML_H
+#define NB_WRITE_HTML_H
 
 #include "show/page_record.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_markdown.c - a page as GitHub Flavored Markdown (https://github.github.com/gfm/). */
+/* write_markdown.c - a page as GitHub Flavored Markdown (https://github.github.com/gfm/). */
 #include "show/page_record.h"
 
 #include <ctype.h>
@@ -98,33 +98,28 @@ static nb_status write_verbatim(nb_page_walk *w)
     return NB_OK;
 }
 
-static void print_cell(FILE *out, const char *text, const char *mark)
+static void print_row(FILE *out, const nb_page_sheet *t, int row)
 {
-    fputc(' ', out);
-    print_escaped(out, text, true);
-    print_escaped(out, mark, true);
-    fputs(" |", out);
+    fputc('|', out);
+    for (int c = nb_page_first_column(t); c < t->column_count; c++) {
+        nb_page_entry cell = nb_page_cell_at(t, row, c);
+        fputc(' ', out);
+        print_escaped(out, cell.text, true);
+        print_escaped(out, cell.mark, true);
+        fputs(" |", out);
+    }
+    fputc('\n', out);
 }
 
 static nb_status write_table(nb_page_walk *w)
 {
-    FILE *out = w->out;
     const nb_page_sheet *t = w->block->table;
-    fputc('|', out);
-    if (t->band_head) print_cell(out, t->band_head, "");
-    for (int c = 0; c < t->column_count; c++) print_cell(out, t->columns[c].text, "");
-    fputs(t->band_head ? "\n|---|" : "\n|", out);
-    for (int c = 0; c < t->column_count; c++) fputs(t->columns[c].kind & NB_PAGE_NUMBER ? "---:|" : "---|", out);
-    fputc('\n', out);
-    for (int r = 0; r < t->row_count; r++) {
-        fputc('|', out);
-        if (t->band_head) print_cell(out, t->rows[r].band ? t->rows[r].band : "", "");
-        for (int c = 0; c < t->column_count; c++) {
-            nb_page_entry cell = nb_page_cell_at(t, r, c);
-            print_cell(out, cell.text, cell.mark);
-        }
-        fputc('\n', out);
-    }
+    print_row(w->out, t, NB_PAGE_HEADS);
+    fputc('|', w->out);
+    for (int c = nb_page_first_column(t); c < t->column_count; c++)
+        fputs(nb_page_is_number(t, c) ? "---:|" : "---|", w->out);
+    fputc('\n', w->out);
+    for (int r = 0; r < t->row_count; r++) print_row(w->out, t, r);
     return NB_OK;
 }
 
