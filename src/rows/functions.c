@@ -125,14 +125,6 @@ static void give(sqlite3_context *c, double x)
         sqlite3_result_double(c, x);
 }
 
-static void give_text(sqlite3_context *c, char *text) /* of sqlite3_mprintf */
-{
-    if (text)
-        sqlite3_result_text(c, text, -1, sqlite3_free);
-    else
-        sqlite3_result_error_nomem(c);
-}
-
 /* A list of so many of the numbers whose bytes these are, each `step` numbers behind the last. */
 static void give_list(sqlite3_context *c, size_t count, const void *numbers, size_t step, bool only_finite)
 {
@@ -633,13 +625,6 @@ static bool is_format(const char *format)
     return digits <= 2 && *end && strchr("feg", *end);
 }
 
-/* `none`: of NULL. */
-static const char *text_or(sqlite3_value *value, const char *none)
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-    return text ? text : none;
-}
-
 /* Else the result of the function that is called is an error. */
 static bool is_asked_format(sqlite3_context *c, const char *called, const char *format)
 {
@@ -667,38 +652,6 @@ CALLED(bound)
     if (isnan(x) || !is_asked_format(c, "bound", format)) return;
     for (int i = 2; i < count; i++) edges[i - 2] = number(arguments[i]);
     sqlite3_result_text(c, nb_bound(strchr(format, '%'), x, edges[0], edges[1]).text, -1, SQLITE_TRANSIENT);
-}
-
-CALLED(numeral)
-{
-    sqlite3_result_text(c, nb_numeral(number(arguments[0])).text, -1, SQLITE_TRANSIENT);
-}
-
-CALLED(brief)
-{
-    double x = number(arguments[0]);
-    if (!isnan(x)) sqlite3_result_text(c, nb_brief(x).text, -1, SQLITE_TRANSIENT);
-}
-
-/* Takes what stands before the number, its format or NULL, the number, its mark, and the ends of an interval, which may
- * be NULL. What is infinite has no digits: its word stands before. */
-CALLED(marked)
-{
-    const char *before = text_or(arguments[0], ""), *format = text_or(arguments[1], NULL);
-    double x = number(arguments[2]),
-           ends[] = {count > 4 ? number(arguments[4]) : NAN, count > 4 ? number(arguments[5]) : NAN};
-    nb_digits digits = {""}, low = {""}, high = {""};
-    const char *mark = text_or(arguments[3], "");
-    if (format && !is_asked_format(c, "marked", format)) return;
-    if (!isnan(x)) digits = format ? nb_shown(strchr(format, '%'), x) : nb_brief(x);
-    bool known = isfinite(x), spread = !isnan(ends[0]);
-    if (spread) low = nb_brief(ends[0]), high = nb_brief(ends[1]);
-    give_text(c, sqlite3_mprintf("%s%s%c%s%c%s%s%s%s%s%s", before, known ? "" : digits.text, NB_MARKED,
-                                 known ? digits.text : "", NB_MARKED, mark,
-                                 !spread ? ""
-                                 : *mark ? " ["
-                                         : "  [",
-                                 low.text, spread ? ", " : "", high.text, spread ? "]" : ""));
 }
 
 /* name, value or NULL; see fields.h */
@@ -786,11 +739,7 @@ static const function functions[] = {
     {"exp", 1, .scalar = power_of_e},
     {"shown", 2, .scalar = shown},
     {"bound", 2, .scalar = bound},
-    {"bound", 4, .scalar = bound},
-    {"numeral", 1, .scalar = numeral},
-    {"brief", 1, .scalar = brief},
-    {"marked", 4, .scalar = marked},
-    {"marked", 6, .scalar = marked}};
+    {"bound", 4, .scalar = bound}};
 
 static int add(sqlite3 *db, const function *f)
 {

@@ -38,22 +38,15 @@
  *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
  *   bound(format, x)              the end of an interval of ratios, with the digits that tell it from 1
  *   bound(format, x, low, high)   the end of an interval, with those that tell it from both ends of what is expected
- *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
  *   field(name, value), call(name)   what a caller can ask for, as the program spells it (fields.h)
  *   refusal_told(refusal, it, other)
- *                                 why two values are not compared (pairs.h), as a sentence that calls them so
- *   brief(x)                      as an error is read, in three digits
- *   marked(before, format, x, mark), marked(before, format, x, mark, low, high)
- *                                 a cell of x, as shown(format, x), or brief(x) where the format is NULL, between what
- *                                 stands before it and its mark and interval; without x `before` stands there alone */
+ *                                 why two values are not compared (pairs.h), as a sentence that calls them so */
 #ifndef NB_FUNCTIONS_H
 #define NB_FUNCTIONS_H
 
 #include "base/ctx.h"
 
 #include <sqlite3.h>
-
-#define NB_MARKED '\x1f' /* in the text of a marked cell: behind what stands before the digits, and behind these */
 
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx);
 

@@ -101,19 +101,6 @@ const char *nb_text_at(sqlite3_stmt *s, int column)
     return text ? text : "";
 }
 
-/* *cell <- the text, or the numeral that marked() has made it. */
-static nb_status read_text(const char *text, nb_cell *cell, nb_ctx *ctx)
-{
-    const char *digits = text ? strchr(text, NB_MARKED) : NULL, *mark = digits ? strchr(digits + 1, NB_MARKED) : NULL;
-    const char *before, *number;
-    *cell = nb_text_cell(text);
-    if (!mark) return NB_OK;
-    NB_NEED(before, nb_format(ctx, "%.*s", (int)(digits - text), text));
-    NB_NEED(number, nb_format(ctx, "%.*s", (int)(mark - digits - 1), digits + 1));
-    *cell = nb_numeral_cell(before, number, mark + 1);
-    return NB_OK;
-}
-
 /* texts: those of other rows, most of which are the same. */
 static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *texts)
 {
@@ -129,7 +116,7 @@ static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *te
         break;
     default: break;
     }
-    NB_TRY(a->ctx, read_text(text, &cell, a->ctx));
+    cell = nb_text_cell(text);
     if (sqlite3_column_type(s, column) == SQLITE_BLOB) cell.type = NB_CELL_BLOB;
     return nb_grid_add(a, cell);
 }

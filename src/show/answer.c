@@ -9,15 +9,10 @@
 
 #include "base/builder.h"
 #include "show/grid_page.h"
+#include "show/marked_cells.h"
 
 #include <math.h>
 #include <string.h>
-
-const char *nb_comment_text(const nb_comment *comments, const char *name)
-{
-    while (comments->name && strcmp(comments->name, name) != 0) comments++;
-    return comments->name ? comments->text : "";
-}
 
 static bool is_shown(const nb_grid *a, int column)
 {
@@ -159,17 +154,6 @@ static bool is_number(const nb_grid *a, int column, bool label)
     return !words;
 }
 
-/* Returns the format of a column's numbers: "-- format: NAME: %.4g", else three digits. */
-static const char *format_of(const view *v, const char *name)
-{
-    const char *format = "%.3g";
-    size_t length = strlen(name);
-    for (const nb_comment *c = v->comments; c->name; c++)
-        if (strcmp(c->name, "format") == 0 && strncmp(c->text, name, length) == 0 && c->text[length] == ':')
-            format = c->text + length + 2;
-    return format;
-}
-
 /* Notes that marks occur. */
 static void see(view *v, const char *marks)
 {
@@ -206,7 +190,7 @@ static nb_status show_table(view *v, const nb_grid *a, int first, int end, int h
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
-        formats[c] = format_of(v, c >= heads ? "_cell" : a->names[c]);
+        formats[c] = nb_comment_format(v->comments, c >= heads ? "_cell" : a->names[c]);
         numbers[c] = is_number(a, c, label);
         int kind = numbers[c] ? NB_PAGE_NUMBER : label ? NB_PAGE_WORD : NB_PAGE_PROSE;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
@@ -326,9 +310,11 @@ static nb_status add_notes(const view *v)
 nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_grid *a, nb_ctx *ctx)
 {
     const char *heading;
-    view v = {.page = page, .comments = comments, .answer = a, .ctx = ctx};
+    nb_grid marked;
+    view v = {.page = page, .comments = comments, .answer = &marked, .ctx = ctx};
     NB_TRY(ctx, nb_grid_end(a));
     if (a->count == 0) return NB_OK;
+    NB_TRY(ctx, nb_cells_mark(a, comments, &marked, ctx));
     v.part = nb_grid_column(a, "_part");
     v.about = nb_grid_column(a, "_about");
     v.note = nb_grid_column(a, "_note");

@@ -5,14 +5,9 @@
 #define NB_ANSWER_H
 
 #include "rows/grid.h"
+#include "show/comments.h"
 #include "show/page.h"
 
-typedef struct { /* a directive; a list ends with name == NULL */
-    const char *name, *text;
-} nb_comment;
-
-/* Returns the first of this name; "": there is none. */
-const char *nb_comment_text(const nb_comment *comments, const char *name);
 /* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
 nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
 

@@ -34,6 +34,9 @@
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
  *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
  *            value, and so with labels alone, has no table; "-- format: _cell:" is theirs
+ *   _before NAME, _mark NAME, _low NAME, _high NAME, _format NAME
+ *            what stands before and behind the numbers of a column, the ends of their interval, and how they are
+ *            written where rows differ in that, "brief" as an error is read; those of _cell have no name behind them
  * and others that begin with _, which are not shown. A query whose first column is named shared, above, holds, remark,
  * paragraph, item, verbatim, note (behind which its mark may stand) or "heading 2" answers with sentences; of kind,
  * with the kind of each before it. */
@@ -42,9 +45,6 @@
 
 #include "rows/relation.h"
 #include "show/answer.h"
-
-/* The comments that a text of SQL begins with; the list ends with name == NULL. */
-nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx *ctx);
 
 /* Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);

@@ -17,16 +17,16 @@ WHERE (SELECT count(DISTINCT core_id) FROM core_above WHERE count > 0) > 1
 ORDER BY place, landmarks;
 
 WITH part AS (
-    SELECT core_id, landmarks, marked('',
-               CASE WHEN above >= 1e3 THEN '%.0e' WHEN abs(100 * above) >= 9.95 THEN '%.0f' ELSE '%.1f' END,
-               100 * above, CASE WHEN nearest THEN '*' WHEN count > 0 AND NOT complete THEN '!' ELSE '' END) AS text
+    SELECT core_id, landmarks, 100 * above AS x,
+           CASE WHEN above >= 1e3 THEN '%.0e' WHEN abs(100 * above) >= 9.95 THEN '%.0f' ELSE '%.1f' END AS format,
+           CASE WHEN nearest THEN '*' WHEN count > 0 AND NOT complete THEN '!' END AS mark
     FROM core_above
     UNION ALL
-    SELECT core_id, 'core_s', marked('', '%.2g', core_s, '') FROM (
+    SELECT core_id, 'core_s', core_s, '%.2g', NULL FROM (
         SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY count > 0 DESC, landmarks DESC) AS rank
             FROM core_above)
     WHERE rank = 1)
-SELECT core.full AS landmarks, landmarks AS _across, text AS _cell
+SELECT core.full AS landmarks, landmarks AS _across, part.x AS _cell, format AS _format, mark AS _mark
 FROM part JOIN core ON core.id = core_id ORDER BY place, part.landmarks;
 
 SELECT 'below 0: the core keeps rows of S exactly, so its result is not of the form F X B' AS note

@@ -15,7 +15,7 @@ WITH known AS (
 shown AS (SELECT *, row_number() OVER (ORDER BY id) AS column FROM entrant WHERE usual AND NOT oracle),
 m AS (SELECT DISTINCT landmarks FROM twice)
 SELECT 'm = ' || m.landmarks || ', over m = ' || (2 * m.landmarks) AS _part, a.column AS "", a.label AS core,
-       b.column AS _across, marked('', CASE WHEN ratio >= 9.995 THEN '%.0f' ELSE '%.2f' END, ratio, '') AS _cell
+       b.column AS _across, ratio AS _cell, CASE WHEN ratio >= 9.995 THEN '%.0f' ELSE '%.2f' END AS _format
 FROM m JOIN shown AS a JOIN shown AS b
 LEFT JOIN known AS k ON k.landmarks = m.landmarks AND a_id = a.id AND b_id = b.id
 ORDER BY m.landmarks, a.id, b.id;

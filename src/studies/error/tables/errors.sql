@@ -4,6 +4,7 @@
 -- needs: cell_line
 -- exists: key
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
+-- format: _cell: brief
 -- formula: |S - FXB|_F / |S|_F
 -- paragraph: In the tables:
 -- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare',
@@ -23,7 +24,7 @@ JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'co
 ORDER BY panel_id, core_id, variant_id, landmarks;
 
 WITH ranked AS (
-    SELECT cell.*, baseline_mean, kernel.stochastic, v.strategy_id, row_number() OVER peers AS place,
+    SELECT cell.*, baseline_mean, v.strategy_id, row_number() OVER peers AS place,
            lead(v.strategy_id) OVER peers AS next_id, lead(median) OVER peers AS next
     FROM cell JOIN level USING (panel_id, landmarks) JOIN panel ON panel.id = panel_id
     JOIN variant AS v ON v.id = variant_id
@@ -45,28 +46,26 @@ leading AS (
     WHERE verdict(e, verdicts) = 'better' AND NOT EXISTS (SELECT 1 FROM unfinished)),
 measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
-    SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,
-           marked(CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN '(' ELSE '' END, NULL, median,
-               CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN ')' ELSE '' END
-               || CASE WHEN l.variant_id IS NOT NULL THEN '*' WHEN 2 * noise >= count AND count > 0 THEN '~' ELSE '' END
-               || CASE WHEN count > 0 AND count < planned THEN '!' ELSE '' END,
-               low(over_sources), high(over_sources)) AS text
+    SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label,
+           CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN '(' ELSE '' END AS before, median AS x,
+           CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN ')' ELSE '' END
+           || CASE WHEN l.variant_id IS NOT NULL THEN '*' WHEN 2 * noise >= count AND count > 0 THEN '~' ELSE '' END
+           || CASE WHEN count > 0 AND count < planned THEN '!' ELSE '' END AS mark, over_sources
     FROM ranked AS r LEFT JOIN leading AS l USING (panel_id, core_id, landmarks, variant_id)
     JOIN component AS core ON core.kind = 'core' AND core.id = r.core_id JOIN variant AS v ON v.id = r.variant_id
     UNION ALL
-    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', NULL, marked('', NULL, floor_rank, '', low(floor_over),
-           high(floor_over)) FROM level
+    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', '', floor_rank, '', floor_over FROM level
     UNION ALL
-    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, NULL, marked('', NULL, baseline_mean, '',
-           low(baseline_over), high(baseline_over)) FROM level)
+    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, '', baseline_mean, '', baseline_over
+    FROM level)
 SELECT panel.items AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
        ', trials: ' || trials || CASE WHEN kernel.low_rank AND EXISTS (
            SELECT 1 FROM level WHERE level.panel_id = panel.id AND level.landmarks >= d)
        THEN '. S has rank d = ' || d || ': from m = d on, X = A+ leaves no error, by construction' ELSE '' END
        || CASE WHEN panel_id IN measured THEN '' ELSE '. No results: every row was skipped, failed or not run' END
        AS _about, band AS "_band core", shown_cell.label AS landmarks,
-       CASE WHEN panel_id IN measured THEN landmarks END AS _across, text AS _cell, (SELECT constant FROM level)
-           AS _constant
+       CASE WHEN panel_id IN measured THEN landmarks END AS _across, x AS _cell, before AS _before, mark AS _mark,
+       low(over_sources) AS _low, high(over_sources) AS _high, (SELECT constant FROM level) AS _constant
 FROM shown_cell JOIN panel ON panel.id = panel_id
 JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
 ORDER BY panel_id, core_id, variant_id, landmarks;

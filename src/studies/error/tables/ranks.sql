@@ -29,21 +29,21 @@ mean_rank AS (
     GROUP BY scope_id, stratum_id, strategy_id),
 line AS (
     SELECT standing_id, m.rank IS NULL AS part, coalesce(m.rank, strategy_id) AS place, strategy_id, label,
-           marked('', '%.2f', r.rank, CASE groups WHEN '' THEN '' ELSE ' ' || groups END) AS cell
+           r.rank AS cell, '%.2f' AS format, CASE groups WHEN '' THEN '' ELSE ' ' || groups END AS mark
     FROM contender JOIN column USING (standing_id) JOIN mean_rank AS m USING (scope_id, stratum_id, strategy_id)
     JOIN method ON method.id = strategy_id LEFT JOIN ranking AS r USING (standing_id, strategy_id)
     UNION ALL
     SELECT standing_id, 2, 0, 0, 'sources',
-           CASE WHEN sources < planned THEN sources || ' of ' || planned ELSE sources END
+           CASE WHEN sources < planned THEN sources || ' of ' || planned ELSE sources END, NULL, NULL
     FROM column
-    UNION ALL SELECT standing_id, 3, 1, 0, 'Friedman''s chi2', marked('', '%.3g', chi2, '') FROM column WHERE tested
-    UNION ALL SELECT standing_id, 3, 2, 0, 'its p', marked('', '%.2g', chi2_p, '') FROM column WHERE tested
-    UNION ALL SELECT standing_id, 3, 3, 0, 'Iman-Davenport''s F', CASE WHEN f = 9e999 THEN 'infinite'
-        ELSE marked('', '%.3g', f, '') END
+    UNION ALL SELECT standing_id, 3, 1, 0, 'Friedman''s chi2', chi2, '%.3g', NULL FROM column WHERE tested
+    UNION ALL SELECT standing_id, 3, 2, 0, 'its p', chi2_p, '%.2g', NULL FROM column WHERE tested
+    UNION ALL SELECT standing_id, 3, 3, 0, 'Iman-Davenport''s F', CASE WHEN f = 9e999 THEN 'infinite' ELSE f END,
+           '%.3g', NULL
     FROM column WHERE tested
-    UNION ALL SELECT standing_id, 3, 4, 0, 'its p', marked('', '%.2g', f_p, '') FROM column WHERE tested
-    UNION ALL SELECT standing_id, 3, 5, 0, 'Kendall''s W', marked('', '%.2f', w, '') FROM column WHERE tested
-    UNION ALL SELECT standing_id, 3, 6, 0, 'critical difference', marked('', '%.2f', critical_difference, '')
+    UNION ALL SELECT standing_id, 3, 4, 0, 'its p', f_p, '%.2g', NULL FROM column WHERE tested
+    UNION ALL SELECT standing_id, 3, 5, 0, 'Kendall''s W', w, '%.2f', NULL FROM column WHERE tested
+    UNION ALL SELECT standing_id, 3, 6, 0, 'critical difference', critical_difference, '%.2f', NULL
     FROM column WHERE tested),
 lost AS ( -- of a stratum that is left out as a whole its number of sources
     SELECT standing_id, CASE WHEN whole THEN label || ': all ' || count(*) ELSE source END AS name,
@@ -79,8 +79,8 @@ noted AS (
            group_concat(CASE WHEN times = columns THEN '' ELSE 'landmarks ' || landmarks || ': ' END || text, char(10))
                OVER (PARTITION BY scope_id, stratum_id ORDER BY kind, place, landmarks) AS notes
     FROM said WHERE times < columns OR time = 1)
-SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, cell AS _cell, scope_items AS _part,
-       title AS _about, notes AS _note, constant AS _constant,
+SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, cell AS _cell, format AS _format,
+       mark AS _mark, scope_items AS _part, title AS _about, notes AS _note, constant AS _constant,
        CASE WHEN pooled THEN
            ' Blocks of all models or problems pool their sources, so one with more of them counts more.'
            ELSE '' END AS _pooled,

@@ -30,11 +30,10 @@ WITH line AS (
     FROM share WHERE panel_id IS NULL)
 SELECT b.name AS _baseline, core.full AS "_band core",
        v.label || CASE WHEN fixed THEN '' ELSE ', baseline ' || b.pairing END AS strategy,
-       marked(CASE WHEN ratio IS NULL AND noise > 0 THEN '~' ELSE '' END, '%.3g', ratio,
-           CASE WHEN noise > 0 AND ratio IS NOT NULL THEN '~' ELSE '' END
-           || CASE WHEN count + noise BETWEEN 1 AND planned - 1 THEN '!' ELSE '' END) AS error,
-       share, marked(CASE WHEN sub_ratio IS NULL AND sub_noise > 0 THEN '~' ELSE '' END, '%.3g', sub_ratio, '')
-           AS subspace,
+       ratio AS error, CASE WHEN ratio IS NULL AND noise > 0 THEN '~' END AS "_before error",
+       CASE WHEN noise > 0 AND ratio IS NOT NULL THEN '~' ELSE '' END
+       || CASE WHEN count + noise BETWEEN 1 AND planned - 1 THEN '!' ELSE '' END AS "_mark error", share,
+       sub_ratio AS subspace, CASE WHEN sub_ratio IS NULL AND sub_noise > 0 THEN '~' END AS "_before subspace",
        sub_share AS share, select_s
 FROM line JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 JOIN variant AS b ON b.id = base_id

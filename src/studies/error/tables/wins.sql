@@ -48,8 +48,8 @@ member AS (
     SELECT standing_id, strategy_id, label, row_number() OVER (PARTITION BY standing_id ORDER BY strategy_id) AS number
     FROM contender JOIN method ON method.id = strategy_id)
 SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END AS _across,
-       CASE WHEN below + above + equal > 0 THEN marked(below || '/' || (below + above + equal), NULL, NULL,
-           CASE WHEN verdict <> 'none' THEN '*' ELSE '' END) END AS _cell,
+       NULL AS _cell, CASE WHEN below + above + equal > 0 THEN below || '/' || (below + above + equal) END AS _before,
+       CASE WHEN verdict <> 'none' THEN '*' END AS _mark,
        scope_items AS _part, title || ', landmarks ' || landmarks AS _about, notes AS _note, constant AS _constant,
        CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled,
        CASE WHEN EXISTS (SELECT 1 FROM key WHERE draws)
