@@ -71,7 +71,8 @@ tell() {
         printf '\n'
         "$program" "$@" 2>&1 || echo "exit status $?"
         echo
-    } | sed -e "s|$program|nysbench|g; s|$work|/WORK|g" | sed -E -f "$tree/tests/support/told.sed" >>"$folder/told/$1.txt"
+    } | sed -e "s|$program|nysbench|g; s|$work|/WORK|g" |
+        sed -E -f "$tree/tests/support/told.sed" >>"$folder/told/$1.txt"
 }
 
 # quiet ARGUMENT...: a run of which the rows are all that is wanted.

@@ -508,8 +508,8 @@ early_config() {
     EARLY=4 HARM=abort fails early --plugin "$BATS_FILE_TMPDIR/early.so"
 }
 
-# wrong PAIRING STRATEGY: each "RUN|TIMEOUT" of $WORK/cases gives a failed row, the reason of which is golden, beside one
-# of STRATEGY that is ok, and leaves no file.
+# wrong PAIRING STRATEGY: each "RUN|TIMEOUT" of $WORK/cases gives a failed row, whose reason is golden, beside one of
+# STRATEGY that is ok, and leaves no file.
 wrong() {
     mkdir "$WORK/tmp"
     py check_reason "$WORK" "$@"

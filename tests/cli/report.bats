@@ -46,11 +46,17 @@ caveats() {
         awk '/^## / { on = $0 == "## Caveats"; next } on && NF'
 }
 
-# expect_caveat 'PATTERN': one, and that one.
-expect_caveat() {
+# caveat [COUNT]: the run $WORK/r has that many, by default one, and what they say is golden.
+caveat() {
     run caveats
     expect_status 0
-    [ "${#lines[@]}" -eq 1 ] && grep -qE "^[*] $1\$" <<<"$output" || { echo "expected: $1"; echo "$output"; return 1; }
+    [ "${#lines[@]}" -eq "${1:-1}" ] || { echo "expected: ${1:-1}"; echo "$output"; return 1; }
+    tell caveats
+}
+
+no_caveat() {
+    run caveats
+    [ "$output" = "None found." ]
 }
 
 @test "a report has question, claims, caveats, comparison, tables and how it was measured; twice the same bytes" {
@@ -159,9 +165,8 @@ figures() {
 ## second' ]
     [ "$(grep -o '<img ' "$WORK/both.html" | wc -l)" -eq 2 ]
     [ "$(grep -o ' id="[^"]*"' "$WORK/both.html" | sort | uniq -d | wc -l)" -eq 0 ]
-    run "$NYSBENCH" report "$WORK/r" "$WORK/s"
+    told report "$WORK/r" "$WORK/s"
     expect_status 2
-    expect "report: --output is missing: a report of several runs has no folder of its own"
 }
 
 @test "to standard output, in one format alone" {
@@ -183,29 +188,24 @@ figures() {
     expect_status 2
     run "$NYSBENCH" report "$WORK/nowhere"
     expect_status 2
-    run "$NYSBENCH" report "$WORK/r" --format pdf
+    told report "$WORK/r" --format pdf
     expect_status 2
-    expect "report: --format pdf is unknown; allowed: html, markdown"
-    run "$NYSBENCH" report "$WORK/r" -o "$WORK/x.md"
+    told report "$WORK/r" -o "$WORK/x.md"
     expect_status 2
-    expect "expected a name that ends with .html, or -"
-    run "$NYSBENCH" report "$WORK/r" -o "$WORK/nowhere/x.html"
+    told report "$WORK/r" -o "$WORK/nowhere/x.html"
     expect_status 2
-    [ "$output" = "nysbench: error: report: --output $WORK/nowhere/x.html: there is no folder $WORK/nowhere" ]
-    run "$NYSBENCH" report "$WORK/r" -o '~nobody/x.html'
+    told report "$WORK/r" -o '~nobody/x.html'
     expect_status 2
-    expect "there is no folder ~nobody; only a shell expands '~'"
 }
 
 @test "caveat: none" {
     measure
-    run caveats
-    [ "$output" = "None found." ]
+    no_caveat
 }
 
 @test "caveat: few sources" {
     measure --set trials=5
-    expect_caveat 'Few sources .*fewer than 6: 5 of clusters\(n=64, d=8, count=4\)\.'
+    caveat
 }
 
 # Two heads each of eight texts, and nothing else to say of them: texts TRIALS.
@@ -226,31 +226,25 @@ Y
 
 @test "caveats: few trials; what is good for one head and bad for another" {
     texts 5
-    expect_caveat 'In 1 line of the comparison a method is better than the baseline on one head and worse on another: '\
-'see the warnings there\.'
+    caveat
     "$NYSBENCH" report "$WORK/r" >/dev/null
-    grep -qE '^WARNING: heads differ: segment.*_means: 0\.[0-9]+ .*on head 0, 1\.[0-9]+ .* on head 1\.$' \
-        "$WORK/r/report.md"
+    output=$(grep '^WARNING' "$WORK/r/report.md") status=0 tell nysbench report
     of_json 'pairs = {(r["method"], r["baseline"].split("(")[0]) for r in x if r["heads_differ"]}
 assert ("segment_means", "uniform") in pairs, pairs' \
         "$NYSBENCH" compare "$WORK/r" --baseline all
     store "DELETE FROM results WHERE trial > 1 AND strategy LIKE 'uniform%'"
-    run caveats
-    local few="In a trial strategies draw the same for all sources, so more sources do not make up for few trials,"
-    expect "Few trials: 2. $few and comparisons have no verdict."
+    caveat
     store "DELETE FROM results WHERE trial > 0"
-    run caveats
-    expect "Few trials: 1. $few and comparisons have no verdict."
+    caveat
     store "DELETE FROM results WHERE strategy LIKE 'uniform%'"
-    run caveats
-    [ "$output" = "None found." ] # segment means draw nothing
+    no_caveat # segment means draw nothing
 }
 
 @test "caveat: an unfinished run, which says so at the top too" {
     measure --only landmarks=4
-    expect_caveat 'The run is not finished: 16 of 32 rows have not been measured yet\.'
+    caveat
     "$NYSBENCH" report "$WORK/r" >/dev/null
-    grep -q '^This run is not finished: 16 of its 32 rows have not been measured yet\.$' "$WORK/r/report.md"
+    output=$(sed -n '/^# /,/^## /{/16/p}' "$WORK/r/report.md") status=0 tell nysbench report
 }
 
 @test "caveat: rows that went wrong, which are listed with their reasons" {
@@ -258,7 +252,7 @@ assert ("segment_means", "uniform") in pairs, pairs' \
     store "UPDATE results SET status = 'failed', reason = 'no <good>', error = NULL
                WHERE trial = 1 AND strategy LIKE 'kmeans%';
            UPDATE results SET status = 'timeout', reason = 'too slow', error = NULL WHERE trial = 2 AND landmarks = 4;"
-    expect_caveat '4 of 32 rows went wrong \(2 failed and 2 timeout\) and count in no median and no ratio\.'
+    caveat
     "$NYSBENCH" report "$WORK/r" >/dev/null
     grep -qE '^\| failed \| 2 \| no \\<good> \| clusters.*trial 1' "$WORK/r/report.md"
     [ "$(grep -c '| clusters.*permute' "$WORK/r/report.md")" -eq 0 ] # labels, not all options
@@ -269,11 +263,7 @@ assert ("segment_means", "uniform") in pairs, pairs' \
     measure
     store "UPDATE results SET status = 'failed', reason = 'kmeans: out of memory: 3 objects of 8 bytes', error = NULL
            WHERE trial = 1 AND strategy LIKE 'kmeans%'"
-    run caveats
-    [ "${#lines[@]}" -eq 2 ]
-    output=${output//\\/}
-    expect $'\n* 2 rows ran out of memory, of which each worker had a share:' \
-        "--retry failed with fewer workers (--jobs) or more memory (--memory) may measure them."
+    caveat 2
 }
 
 @test "caveat: memory that the system did not tell, or of which there is little" {
@@ -288,64 +278,57 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     # the load, and what depends on it
     store "UPDATE results SET reason = NULL; DELETE FROM meta WHERE key = 'predicted'"
-    run caveats
-    [ "$output" = "None found." ]
+    no_caveat
     store "UPDATE results SET peak_bytes = NULL WHERE trial < 2"
-    expect_caveat '4 of 12 rows have no peak.*_bytes: the system did not tell what memory they took\.'
+    caveat
     store "UPDATE results SET peak_bytes = 6e9;
            UPDATE manifests SET text = replace(text, '\"memory_mib\": ', '\"memory_mib\": 10000, \"was\": ')"
-    expect_caveat \
-        'Memory was short: a row took up to 5722 MiB \(column peak.*_bytes\) of the 10000 MiB that the machine has, .*'
+    caveat
+    expect " 5722 MiB "
     store "UPDATE results SET peak_bytes = 5e9"
-    run caveats
-    [ "$output" = "None found." ]
+    no_caveat
 }
 
 @test "caveat: an oracle in the lead" {
     experiment "uniform, kmeans, leverage"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    run caveats
-    [ "$output" = "None found." ]
+    no_caveat
     store "UPDATE results SET error = 0.01 WHERE strategy LIKE 'leverage%'"
-    expect_caveat \
-        'An oracle is in the lead: leverage, oracle has the least error most often, in 16 of 16 comparisons\..*'
+    caveat
 }
 
 @test "caveat: errors that are rounding noise" {
     measure
     store "UPDATE results SET error_noise = error WHERE trial = 3"
-    expect_caveat '4 of 32 values of error are not above their rounding noise \(column error_noise\).*'
+    caveat
 }
 
 @test "caveat: no better than equal weights" {
     measure
     store "UPDATE results SET baseline_mean = error WHERE strategy LIKE 'uniform%' AND trial < 5"
-    expect_caveat \
-        'Mostly no better than equal weights for all tokens \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
+    caveat
     store "UPDATE results SET baseline_mean = 2"
-    run caveats
-    [ "$output" = "None found." ]
+    no_caveat
 }
 
 @test "caveat: rows with warnings, such as load while they were timed" {
     measure
     store "UPDATE results SET reason = 'other programs used 1.50 CPUs while it was timed' WHERE trial = 3"
-    expect_caveat '4 of 32 rows came with a warning; the first: other programs used 1\.50 CPUs while it was timed\.'
+    caveat
 }
 
 @test "caveat: a prediction that was off" {
     measure
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 3.9')"
-    run caveats
-    [ "$output" = "None found." ]
+    no_caveat
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 4.5')"
-    expect_caveat 'The prediction was off: the last call took 4\.5 s for its rows, predicted 1 s to 2 s.*'
+    caveat
+    expect " 4.5 s "
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '3 4 1')"
-    expect_caveat 'The prediction was off: the last call took 1 s for its rows, predicted 3 s to 4 s.*'
+    caveat
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', 'soon')"
-    run "$NYSBENCH" report "$WORK/r"
+    told report "$WORK/r"
     expect_status 1
-    expect "'soon' is not what was predicted and what it took"
 }
 
 @test "a run keeps what was predicted and what it took" {
@@ -374,9 +357,8 @@ Y
                replace(text, '\"host\": \"', '\"host\": \"x') FROM manifests;
            UPDATE results SET manifest = 2 WHERE trial = 3"
     run caveats
-    [ "${#lines[@]}" -eq 2 ]
-    grep -qE '^[*] The rows come from 2 builds: 28 of .*, 4 of other' <<<"$output"
-    grep -qE '^[*] The rows were measured on 2 machines: ' <<<"$output"
+    expect_status 0
+    output=$(sed 's/on 2 machines: .*/on 2 machines: .../' <<<"$output") tell caveats
 }
 
 @test "how it was measured: the program's last five calls, with what info says; a word with a blank is quoted" {

@@ -11,7 +11,12 @@ get) [ ! -e "$2" ] || awk '/^=== / { on = $0 == ENVIRON["NAME"]; next } on' "$2"
 put)
     [ -e "$2" ] || : >"$2"
     awk -v text="$4" '
-        function put() { done = 1; if ((getline line <text) <= 0) return; print ENVIRON["NAME"]; do print line; while ((getline line <text) > 0) }
+        function put() {
+            done = 1
+            if ((getline line <text) <= 0) return
+            print ENVIRON["NAME"]
+            do print line; while ((getline line <text) > 0)
+        }
         /^=== / { on = $0 == ENVIRON["NAME"]; if (on) put() }
         !on
         END { if (!done) put() }' "$2" >"$2.new"

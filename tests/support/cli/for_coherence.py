@@ -7,6 +7,26 @@ import sqlite3
 import sys
 
 
+def write_clusters(folder):
+    import numpy as np
+    tokens = np.arange(60)
+    for name, clusters in (
+        ("good", tokens // 15),
+        ("short", tokens[:59] // 15),
+        ("many", tokens // 10),
+        ("gap", tokens // 30 * 2),
+        ("square", tokens.reshape(6, 10) // 15),
+        ("real", tokens / 15),
+    ):
+        np.save(f"{folder}/{name}.npy", clusters)
+
+
+def reasons(path):
+    """What rows ended with, each once."""
+    for status, reason in sorted({(row["status"], row["reason"]) for row in csv.DictReader(open(path, newline=""))}):
+        print(status, reason)
+
+
 def print_rows(rows_csv):
     for row in csv.DictReader(open(rows_csv, newline="")):
         row.pop("divide_s")
