@@ -45,16 +45,15 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
     theirs=$(sha256sum <"$WORK/other" | cut -c 1-12)
     run "$WORK/other" run "${small[@]}" --set trials=3 -o "$WORK/r"
     expect_status 2
-    expect "r/results.sqlite: 64 rows were measured by executable $ours (build "
-    expect "; the program has been rebuilt since, this is executable $theirs (build "
-    expect "; --mixed"
+    expect " $ours "
+    expect " $theirs "
+    tell nysbench run
     expect_unchanged
     local planned=()
     for word in "${small[@]}"; do [ "$word" = -q ] || planned+=("$word"); done
     run "$WORK/other" plan "${planned[@]}" --set trials=3 -o "$WORK/r"
     unwrap
-    expect "another build or other arithmetic: 64 rows of the last run come from it;" \
-        "a run continues beside them only with --mixed"
+    output=$(grep 'another build' <<<"$output") tell nysbench plan
     run "$NYSBENCH" plan "${planned[@]}" --set trials=3 -o "$WORK/r"
     [[ "$output" != *"another build"* ]]
     # Nothing is to run: nothing can mix.
@@ -63,7 +62,7 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
     "$WORK/other" run "${small[@]}" --set trials=3 -o "$WORK/r" --mixed >"$WORK/out"
     "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set "metrics=[error]" \
         --set "problems=gaussian(n=20, d=4)" --set trials=3 -o "$WORK/r" >"$WORK/out"
-    [ "$(grep -c '^Note: .*2 builds' "$WORK/out")" -eq 1 ]
+    output=$(grep '2 builds' "$WORK/out") tell nysbench run
     [ "$(manifests)" = "64 0, 32 0" ]
     OURS=$ours THEIRS=$theirs of_json '
 import os
@@ -71,10 +70,9 @@ assert [m["rows"] for m in x] == [64, 32], x
 assert all(m["executable"].startswith(os.environ[name]) for m, name in zip(x, ("OURS", "THEIRS"))), x' \
         "$NYSBENCH" info "$WORK/r"
     "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv" 2>"$WORK/told"
-    [ "$(grep -c "^nysbench: warning: .*2 builds" "$WORK/told")" -eq 1 ]
+    output=$(cat "$WORK/told") tell nysbench export
     cmp "$WORK/x.csv" "$WORK/r/rows.csv"
-    run "$NYSBENCH" plot "$WORK/r" error
-    [ "$(grep -c "^nysbench: warning: .*2 builds" <<<"$output")" -eq 1 ]
+    warned plot "$WORK/r" error
 }
 
 @test "the rows of one build are no mixture, and are told nothing of" {
@@ -93,7 +91,7 @@ assert all(m["executable"].startswith(os.environ[name]) for m, name in zip(x, ("
     before=$(state)
     run "$WORK/other" run "${small[@]}" --set metrics=output_error -o "$WORK/r"
     expect_status 2
-    expect "64 rows were measured by executable "
+    tell nysbench run --set metrics=output_error
     expect_unchanged
     run "$WORK/other" run "${small[@]}" --set metrics=output_error -o "$WORK/r" --fresh
     expect_status 0
@@ -169,9 +167,8 @@ Y
 
 @test "--retry of what is no failure is refused, with what is allowed" {
     for word in ok skipped planned none "failed,ok" ""; do
-        run "$NYSBENCH" run "${small[@]}" -o "$WORK/r" --retry "$word"
+        told run "${small[@]}" -o "$WORK/r" --retry "$word"
         expect_status 2
-        expect "expected failed, timeout, crashed or diverged"
         [ ! -e "$WORK/r" ]
     done
 }
@@ -182,10 +179,7 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set "prob
         --set "metrics=[error]" --set "plots=[]")
 
 count_done() {
-    local told
-    told=$("$NYSBENCH" plan "${long[@]}" --set trials=600 -o "$WORK/r")
-    [[ "$told" =~ "of which "([0-9]+)" are done" ]]
-    rows=${BASH_REMATCH[1]}
+    rows=$(of_json 'print(x[0]["done"])' "$NYSBENCH" plan "${long[@]}" --set trials=600 -o "$WORK/r")
 }
 
 got_somewhere() {
@@ -201,7 +195,7 @@ got_somewhere() {
     wait "$pid" || status=$?
     output=$(cat "$WORK/log")
     expect_status 130
-    expect "interrupted; the same command continues"
+    output=$(grep '^nysbench: ' <<<"$output") tell nysbench run
     count_done
     [ "$(wc -l <"$WORK/r/rows.csv")" -eq 1201 ]
     [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq "$rows" ]
@@ -244,11 +238,10 @@ got_somewhere() {
     sound
     run bash -c 'ulimit -f 20; exec "$@"' - "$NYSBENCH" run "${big[@]}" -o "$WORK/new"
     expect_status 1
-    expect "nysbench: error: $WORK/new/results.sqlite: creating the tables: "
-    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 4 \
+    expect "$WORK/new/results.sqlite"
+    told select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform -m 4 \
         -o /dev/full
     expect_status 1
-    expect "nysbench: error: /dev/full: cannot be written: No space left on device"
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     timeless "$WORK/r/rows.csv" | cmp - "$WORK/before.txt"
     [[ "$(manifests)" == "64 0"* ]]
@@ -314,12 +307,12 @@ got_somewhere() {
     before=$(state)
     run as_user ./nysbench run "${mine[@]}" --set trials=3 -o "$WORK/r"
     expect_status 2
-    expect "nysbench: error: $WORK/r/results.sqlite: cannot be written to: it is read-only"
+    tell nysbench run
     expect_unchanged
     chmod 555 "$WORK/r"
     run as_user ./nysbench run "${mine[@]}" --set trials=3 -o "$WORK/r"
     expect_status 2
-    expect "nysbench: error: folder $WORK/r: cannot be written to: "
+    tell nysbench run
     for command in "plan e.yaml --set problems=gaussian(n=20) -o" export info; do
         run as_user ./nysbench $command "$WORK/r"
         expect_status 0
@@ -333,10 +326,8 @@ got_somewhere() {
         "$WORK/r/results.sqlite"
     before=$(state)
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
-        run "$NYSBENCH" $command "$WORK/r"
+        told $command "$WORK/r"
         [ "$status" -eq 2 ] || expect_status 1
-        expect "results.sqlite: is a store of version 3, this program reads version 9;" \
-            "'nysbench run --fresh' sets it aside"
     done
     expect_unchanged
 }
@@ -395,9 +386,8 @@ int flock(int file, int operation);
 int flock(int file, int operation) { (void)file, (void)operation; errno = ENOLCK; return -1; }
 C
     cc -shared -fPIC "$WORK/nolocks.c" -o "$WORK/nolocks.so"
-    LD_PRELOAD="$WORK/nolocks.so" run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    LD_PRELOAD="$WORK/nolocks.so" told run "${small[@]}" -o "$WORK/r"
     expect_status 2
-    expect "nysbench: error: folder $WORK/r: cannot be locked, so two runs could write into it: No locks available"
     [ -z "$(ls "$WORK/r")" ]
 }
 
@@ -454,9 +444,8 @@ version_of() {
     make_old "$WORK/r"
     in_store "$WORK/r" "UPDATE manifests SET executable = 'other'"
     cp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2
+    told run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2
     expect_status 2
-    expect "--mixed measures the rest beside them"
     cmp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
     [ "$(version_of "$WORK/r")" = 6 ]
 }
@@ -467,11 +456,8 @@ version_of() {
         in_store "$WORK/r" "UPDATE results SET status = $given WHERE rowid = 1"
         for command in "status $WORK/r" "merge $WORK/m $WORK/r" \
             "run experiments/00-smoke.yaml -q --set plots=[] --set trials=1 -o $WORK/r"; do
-            run "$NYSBENCH" $command
+            told $command
             expect_status 2
-            expect "results.sqlite: a row has the status ${given//\'/};" \
-                "allowed are ok, skipped, diverged, failed, timeout, crashed, planned:" \
-                "something else has written into the store"
         done
     done
 }

@@ -79,6 +79,7 @@ def write_landmarks(work):
         "twice": numpy.array([5, 5, 1]),
         "none": numpy.zeros(0, int),
         "more": numpy.arange(4),
+        "huge": numpy.array([1, 2**63], numpy.uint64),
     }.items():
         numpy.save(f"{work}/{name}.npy", a)
 

@@ -6,12 +6,14 @@ import re
 import sys
 
 
-def check_reason():
+def reasons():
+    """The reasons of each case, in the order of the cases; all of its rows have failed."""
     rows = [(row["strategy"], row["status"], row["reason"]) for row in csv.DictReader(open("r/rows.csv", newline=""))]
     for line in open("cases"):
-        run, _, reason = line.rstrip("\n").split("|", 2)
+        run = line.split("|")[0]
         found = [row for row in rows if row[0].startswith("command(run=%s, timeout=" % json.dumps(run))]
-        assert found and all(status == "failed" and reason in why for _, status, why in found), (run, reason, found)
+        assert found and all(status == "failed" for _, status, _ in found), (run, found)
+        print(*sorted({why for _, _, why in found}), sep="\n")
 
 
 def check_requests():
