@@ -12,6 +12,8 @@
 --            two values, either way round, that are not compared in a setting that both have rows in. refusal says in
 --            what else they differ there: 'rows_seen', of a pair with two results only one has looked at rows of S that
 --            both are judged on; 'build', all rows of one head are of different builds
+--   met_on   where there are several builds: whether two values, either way round, have rows of one build on a head that
+--            both have rows on
 --   not_pooled
 --            two values that have pairs in a setting in which they are not compared, and so are not over its scope
 
@@ -113,6 +115,12 @@ CREATE TEMP TABLE IF NOT EXISTS not_compared (
     question TEXT, setting INTEGER, a, b, scope INTEGER, refusal TEXT, PRIMARY KEY (question, setting, a, b))
     WITHOUT ROWID;
 
+CREATE TEMP VIEW IF NOT EXISTS met_on AS
+SELECT a.question, a.setting, a.scope, a.head_id, a.value AS a, b.value AS b, max(a.same = b.same) AS met
+FROM agreed AS a JOIN agreed AS b ON b.question = a.question AND b.setting = a.setting AND b.head_id = a.head_id
+WHERE a.value <> b.value AND (SELECT max(build) FROM agreed) > 0
+GROUP BY a.question, a.setting, a.head_id, a.value, b.value;
+
 CREATE TEMP VIEW IF NOT EXISTS not_pooled AS
 SELECT DISTINCT question, scope, a, b FROM not_compared WHERE refusal = 'rows_seen';
 
@@ -164,9 +172,5 @@ FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.sa
 WHERE a.question = :question AND a.setting IN uneven AND a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen;
 
 INSERT INTO not_compared
-WITH line AS (
-    SELECT * FROM agreed
-    WHERE question = :question AND (SELECT min(build) < max(build) FROM agreed WHERE question = :question))
-SELECT a.question, setting, a.value, b.value, a.scope, 'build'
-FROM line AS a JOIN line AS b USING (setting, head_id) WHERE a.value <> b.value
-GROUP BY setting, a.value, b.value HAVING NOT max(a.same = b.same);
+SELECT question, setting, a, b, scope, 'build' FROM met_on WHERE question = :question
+GROUP BY setting, a, b HAVING NOT max(met);

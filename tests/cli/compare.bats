@@ -313,6 +313,15 @@ CASES
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded build
 }
 
+@test "what is compared on some problems is not said to be compared on none: table shares counts those that are refused" {
+    drawn --set 'problems=["gaussian(n=40, d=4)", "clusters(n=40, d=4, count=4)"]' --set landmarks=8
+    py change_build "$WORK/r/results.sqlite" 'clusters%'
+    lines 'assert {x["pairs"] for x in lines if "kmeans" in x["method"]} == {8}'
+    "$NYSBENCH" table "$WORK/r" shares 2>/dev/null >"$WORK/shares"
+    grep -q '^kmeans is not compared for 2 of its 4 problems, cores and m: another build' "$WORK/shares"
+    "$NYSBENCH" plot "$WORK/r" forest 2>&1 | grep -q 'kmeans is left out in part: another build'
+}
+
 @test "a trial that failures or --where leave alone stands for itself, not for all" {
     drawn
     py fail_trials "$WORK/r/results.sqlite"

@@ -13,10 +13,10 @@ def check_wins(json_path):
     assert error[0] == ["better", 1.0, True, 8] and cosine[0] == ["better", 1.0, True, 0], (error, cosine)
 
 
-def change_build(store):
+def change_build(store, problem="%"):
     with sqlite3.connect(store) as db:
         db.execute("INSERT INTO manifests SELECT 99, 'other', 'other', text FROM manifests LIMIT 1")
-        db.execute("UPDATE results SET manifest = 99 WHERE strategy LIKE 'kmeans%'")
+        db.execute("UPDATE results SET manifest = 99 WHERE strategy LIKE 'kmeans%' AND problem LIKE ?", (problem,))
 
 
 def fail_trials(store):

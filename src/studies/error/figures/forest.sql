@@ -49,4 +49,5 @@ SELECT core.label AS figure, point.label AS strategy, coalesce(panel.title, 'all
 FROM point JOIN core ON core.id = core_id LEFT JOIN panel ON panel.id = of_panel
 ORDER BY core.place, rank, of_panel;
 
-SELECT label || ' is left out: ' || reason AS note FROM not_faced ORDER BY variant_id, reason;
+SELECT label || CASE WHEN refused < cells THEN ' is left out in part: ' ELSE ' is left out: ' END || reason AS note
+FROM not_faced ORDER BY variant_id, reason;

@@ -35,7 +35,7 @@ WITH ranked AS (
 line AS MATERIALIZED (SELECT * FROM cell_line WHERE question = 'strategy'),
 first AS MATERIALIZED ( -- against the next one
     SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id,
-           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e
+           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, p.head_id, trial, draws) AS e
     FROM ranked AS r JOIN line USING (panel_id, core_id, landmarks, variant_id, strategy_id)
     CROSS JOIN pair AS p ON p.question = 'strategy' AND p.a = r.strategy_id AND p.b = r.next_id AND p.same = line.same
     WHERE place = 1 AND median < next AND sources(over_sources) >= least_sources() AND refusal IS NULL

@@ -43,4 +43,6 @@ SELECT 'Where a line names the pairing of the baseline, that was not run with th
        || 'of strategy and pairing together, and there is no share.' AS remark
 FROM share WHERE panel_id IS NULL AND NOT fixed AND (count > 0 OR noise > 0) LIMIT 1;
 
-SELECT label || ' is not compared: ' || reason || '.' AS remark FROM not_faced ORDER BY variant_id, reason;
+SELECT label || ' is not compared' || CASE WHEN refused < cells THEN ' for ' || refused || ' of its ' || cells ||
+       ' problems, cores and m' ELSE '' END || ': ' || reason || '.' AS remark
+FROM not_faced ORDER BY variant_id, reason;

@@ -4,20 +4,27 @@
 -- share: of the gap between the baseline (0) and the best (1), on the scale of ratios, ln(ratio) / ln(best). It is
 -- known where there is a gap, of 1 % or more, and where the variant is not further above the baseline than the best is
 -- below it (-1).
+--
+-- not_faced: variants that are not compared in `refused` of their `cells`, and why; a cell is not where none of its
+-- heads is.
 -- needs: versus
-CREATE TEMP VIEW not_faced AS -- why a variant is not compared in a setting, or in a cell, a part of it
-WITH in_setting AS (
-    SELECT variant_id, refusal FROM opposed JOIN not_compared USING (question, setting, a, b)),
+CREATE TEMP VIEW not_faced AS
+WITH line AS (
+    SELECT o.panel_id, o.core_id, o.landmarks, o.variant_id,
+           coalesce(n.refusal, CASE WHEN NOT met THEN 'build' END) AS refusal
+    FROM opposed AS o LEFT JOIN not_compared AS n ON n.question = o.question AND n.setting = o.setting AND n.a = o.a
+        AND n.b = o.b
+    LEFT JOIN met_on AS m ON m.question = o.question AND m.setting = o.setting AND m.head_id = o.head_id AND m.a = o.a
+        AND m.b = o.b),
 in_cell AS (
-    SELECT s.variant_id, 'build' AS refusal
-    FROM versus AS s JOIN cell AS c USING (panel_id, core_id, landmarks, variant_id)
-    JOIN cell AS b ON b.panel_id = s.panel_id AND b.core_id = s.core_id AND b.landmarks = s.landmarks
-        AND b.variant_id = base_id
-    WHERE s.count + s.noise = 0 AND c.count > 0 AND b.count > 0 AND s.variant_id NOT IN (
-        SELECT variant_id FROM in_setting) AND (
-        SELECT count(DISTINCT build) > 1 FROM agreed WHERE question = 'strategy'))
-SELECT DISTINCT variant_id, label, refusal_told(refusal, 'it', 'the baseline') AS reason
-FROM (SELECT * FROM in_setting UNION ALL SELECT * FROM in_cell) JOIN variant ON id = variant_id;
+    SELECT variant_id, CASE WHEN count(refusal) = count(*) THEN min(refusal) END AS refusal
+    FROM line GROUP BY panel_id, core_id, landmarks, variant_id),
+per_variant AS (
+    SELECT variant_id, refusal, count(*) AS refused, cells
+    FROM in_cell JOIN (SELECT variant_id, count(*) AS cells FROM in_cell GROUP BY variant_id) USING (variant_id)
+    WHERE refusal IS NOT NULL GROUP BY variant_id, refusal)
+SELECT variant_id, label, refused, cells, refusal_told(refusal, 'it', 'the baseline') AS reason
+FROM per_variant JOIN variant ON id = variant_id;
 
 CREATE TEMP VIEW share AS
 WITH pooled AS (
