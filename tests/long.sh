@@ -115,7 +115,7 @@ pythons() {
         "$work/python/bin/python" -m pip install -q --upgrade $packages >"$work/pip" 2>&1 ||
             { tail -1 "$work/pip"; echo "pythons: skipped, $packages cannot be had"; return 0; }
         : >"$work/tests"
-        for script in tests/python/test_{run,runs,docs,heads,attention_functions}.py; do
+        for script in tests/python/test_{run,runs,docs,landmarks,attention_functions}.py; do
             OPENBLAS_CORETYPE=$used "$work/python/bin/python" "$script" >>"$work/tests" ||
                 { cat "$work/tests"; echo "with $packages"; return 1; }
         done

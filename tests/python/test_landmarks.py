@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""select and measure against NumPy, and against the program on the same data. usage: test_heads.py
+"""select and measure against NumPy, and against the program on the same data. usage: test_landmarks.py
 
 A strategy's random picks are those of `nysbench select`, exactly; what is deterministic is recomputed here.
 """

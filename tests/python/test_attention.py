@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""attention and Attention against NumPy. usage: test_layers.py"""
+"""attention and Attention against NumPy. usage: test_attention.py"""
 import copy
 import gc
 import os
