@@ -5,7 +5,7 @@
 s/[0-9]+(\.[0-9]+)?(e-?[0-9]+)? (calls|s|ms|min|minutes|h|kB|MB|MiB|GiB)\b/# \3/g
 s/\b[0-9a-f]{12}(-[a-z]+)?\b/############/g
 s/[A-Za-z]+ kernels of OpenBLAS [0-9.]+, [a-z0-9]+ vectors/KERNELS/g
-s/[^ ]+ \(executable [^;]+;/BUILD;/g
+s/[^ ]+ \(executable #{12};/BUILD;/g
 s/\(build [^;]+;/(BUILD;/g
 s/\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b/DATE/g
 s/(results\/[^ /]*-)[0-9a-f]{8}\b/\1########/g
