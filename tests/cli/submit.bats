@@ -113,10 +113,9 @@ merge_job() {
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
     tasks 101 1 2
     py fail_rows "$WORK/r/shards/2-of-2/results.sqlite"
-    run "$NYSBENCH" status "$WORK/r"
+    told status "$WORK/r"
     expect_status 1
     [[ "$output" =~ 2/2\ +done\ +[0-9]+\ +[0-9]+\ +3 ]]
-    expect "48 are done, 3 of them failed"
 }
 
 @test "options for sbatch come behind --, after those that they may replace, and before ours" {
@@ -136,14 +135,12 @@ merge_job() {
     expect "--array=1-2 $WORK/r/submissions/1/shards.sh"
     expect "--shard \"\$SLURM_ARRAY_TASK_ID/2\" --jobs \"\${SLURM_CPUS_PER_TASK:-1}\""
     expect "merge $WORK/r --shards 2"
-    expect "minutes a shard: 3 times"
     [ ! -e "$WORK/r" ]
     [ -z "$(ls "$WORK/calls")" ]
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run --timeout 60 --memory 2G
     expect " --timeout 60 --memory 2G --shard \"\$SLURM_ARRAY_TASK_ID/2\""
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run --memory much
+    told submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run --memory much
     expect_status 2
-    expect "submit: --memory 'much': expected a number and K, M, G or T"
 }
 
 @test "a task has as many workers as Slurm gives it CPUs" {
@@ -171,23 +168,18 @@ merge_job() {
     ln -s /usr/bin/dirname "$WORK/bin/"
     PATH=$WORK/bin run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "sbatch cannot be started: is it installed, and in PATH?"
+    tell nysbench submit "$WORK/e.yaml"
 }
 
 @test "a sbatch that refuses, and one that says something else" {
     printf '#!/bin/bash\necho "sbatch: error: invalid partition" >&2\nexit 1\n' >"$WORK/bin/sbatch"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    told submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "invalid partition"
-    expect "sbatch: exit status 1"
-    run "$NYSBENCH" status "$WORK/r"
+    told status "$WORK/r"
     expect_status 2
-    expect "is not the folder of a run"
     printf '#!/bin/bash\necho "Submitted batch job 12"\n' >"$WORK/bin/sbatch"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    told submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "expected a line with the number of the job alone, found 'Submitted batch job 12';" \
-        "the job may wait all the same"
 }
 
 @test "a site's sbatch that says more than the number: lines before and behind it" {
@@ -207,9 +199,8 @@ merge_job() {
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
     tasks 101 1
     py change_build "$WORK/r/shards/1-of-2/results.sqlite"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    told submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "shard 1/2 holds rows of another build of nysbench; --mixed continues beside them"
     [ ! -e "$WORK/r/submissions/2" ]
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --mixed
     expect_status 0
@@ -227,21 +218,17 @@ merge_job() {
 }
 
 @test "mistakes in the call" {
-    run "$NYSBENCH" submit "$WORK/e.yaml"
+    told submit "$WORK/e.yaml"
     expect_status 2
-    expect "--jobs N is missing"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 0
+    told submit "$WORK/e.yaml" --jobs 0
     expect_status 2
-    expect "--jobs '0': expected a whole number from 1 to 100000"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 --minutes soon
     expect_status 2
     expect "--minutes 'soon'"
-    run "$NYSBENCH" submit --jobs 2 -- "$WORK/e.yaml"
+    told submit --jobs 2 -- "$WORK/e.yaml"
     expect_status 2
-    expect "submit: EXPERIMENT.yaml is missing"
-    run "$NYSBENCH" status "$WORK/nowhere"
+    told status "$WORK/nowhere"
     expect_status 2
-    expect "$WORK/nowhere: is not the folder of a run"
     [ -z "$(ls "$WORK/calls")" ]
 }
 

