@@ -3,7 +3,7 @@
 #include "api/handle.h"
 
 #include "base/files.h"
-#include "show/csv.h"
+#include "show/cells.h"
 
 static nb_status find_row(const nysbench *h, int row, const void *value, const nb_error_row **found)
 {
@@ -27,7 +27,7 @@ static nb_status find_column(const nysbench *h, const char *name, const nb_colum
 
 static nb_status print_row(FILE *out, const void *row, nb_ctx *ctx)
 {
-    return nb_json_print_row(out, nb_error_columns, row, ctx);
+    return nb_row_print_json(out, nb_error_columns, row, ctx);
 }
 
 static nb_status row_json(nysbench *h, int row, const char **json)

@@ -7,7 +7,7 @@
 #include "base/ctx.h"
 #include "base/mistakes.h"
 #include "components/registry.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "show/grid_page.h"
 #include "rows/relation.h"
 
@@ -187,7 +187,7 @@ int nb_format_width(void);
  * dumb. */
 nb_status nb_format_page(const nb_page *page, nb_output_format format);
 nb_status nb_format_grid(const nb_grid *grid, nb_output_format format);
-const nb_grid_writer *nb_format_grid_writer(nb_output_format format); /* of one for programs */
+const nb_cells_writer *nb_format_grid_writer(nb_output_format format); /* of one for programs */
 
 /* Prints a grid in any format; `plain`: a table without headings. */
 nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format);

@@ -3,7 +3,7 @@
 #include "commands/command.h"
 #include "commands/program.h"
 #include "answers/caveats.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "run/run_folder.h"
 #include "studies/error/runner.h"
 
@@ -16,8 +16,8 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     nb_row_list rows;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    if (json) return nb_json_print(stdout, &rows, ctx);
-    return nb_csv_print(stdout, &rows, ctx);
+    if (json) return nb_rows_print_json(stdout, &rows, ctx);
+    return nb_rows_print_csv(stdout, &rows, ctx);
 }
 
 static nb_status export_landmarks(const char *folder, bool programs, const char *out, int *failed, nb_ctx *ctx)

@@ -49,9 +49,9 @@ nb_status nb_format_page(const nb_page *page, nb_output_format format)
     return nb_page_print(stdout, page, form, nb_format_width());
 }
 
-const nb_grid_writer *nb_format_grid_writer(nb_output_format format)
+const nb_cells_writer *nb_format_grid_writer(nb_output_format format)
 {
-    return format == NB_FORMAT_JSON ? &nb_grid_json_writer : &nb_grid_csv_writer;
+    return format == NB_FORMAT_JSON ? &nb_json_writer : &nb_csv_writer;
 }
 
 nb_status nb_format_grid(const nb_grid *grid, nb_output_format format)

@@ -5,7 +5,7 @@
 
 #include "base/builder.h"
 #include "nystrom/picks_file.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "config/labels.h"
 
 #include <stdio.h>
@@ -120,7 +120,7 @@ static nb_status print_rows(nysbench *handle, int rows, nb_output_format format,
     const nb_row_list list = {
         .count = rows, .columns = nb_error_columns, .row_size = sizeof *handle->rows, .bytes = (char *)handle->rows};
     if (nb_format_is_page(format)) return print_page(list, format, ctx);
-    return format == NB_FORMAT_CSV ? nb_csv_print(stdout, &list, ctx) : nb_json_print(stdout, &list, ctx);
+    return format == NB_FORMAT_CSV ? nb_rows_print_csv(stdout, &list, ctx) : nb_rows_print_json(stdout, &list, ctx);
 }
 
 /* If all rows are skipped, the call has asked for something impossible. */

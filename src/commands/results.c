@@ -5,7 +5,7 @@
 #include "answers/caveats.h"
 #include "rows/open.h"
 #include "show/claims_print.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "show/results.h"
 #include "show/table.h"
 #include "run/run_folder.h"
@@ -71,7 +71,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, nb_run_labels(e->folder, study, &rows.labels, ctx));
     NB_TRY(ctx, nb_relation_open(&results.relation, store, rows.labels, ctx));
     if (e->config.baseline) results.relation->baseline = e->config.baseline->canonical;
-    NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &rows, ctx));
+    NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_rows_print_csv, &rows, ctx));
     NB_TRY(ctx, nb_outcomes_choose(results.relation, &e->plan, only, failures, ctx));
     nb_status (*tell)(const nb_results *, nb_page *, nb_ctx *) = nb_full_study_of(study)->tell;
     NB_TRY(ctx, (tell ? tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));

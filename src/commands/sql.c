@@ -3,7 +3,7 @@
 #include "commands/command.h"
 
 #include "base/text.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "show/query.h"
 #include "rows/open.h"
 #include "rows/views.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 typedef struct { /* rows on their way to standard output */
-    const nb_grid_writer *writer;
+    const nb_cells_writer *writer;
     long long count;
 } printing;
 

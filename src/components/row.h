@@ -34,7 +34,6 @@ typedef struct {
      * NULL: other workers of the run may have. */
     const char *disturbed;
     const char *trivial; /* REAL: the column with the same measure of a trivial answer that takes no method; or NULL */
-    bool infinite;       /* a REAL that may be infinite: JSON then has the text "inf" or "-inf" */
     unsigned wanted;     /* the study's bits: measured if one is requested; 0: always measured */
     bool named;          /* `metrics: all` does not request it */
     bool told;           /* a TEXT that measuring sets, and not the plan */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* grid.h - cells of text and numbers, row by row, such as the answer to a query: printed as CSV or JSON for programs
- * (show/csv.h), or a table of a page for people (show/grid_page.h). */
+ * (show/cells.h), or a table of a page for people (show/grid_page.h). */
 #ifndef NB_GRID_H
 #define NB_GRID_H
 

@@ -7,7 +7,7 @@
 #include "base/numerals.h"
 #include "base/text.h"
 #include "show/answer.h"
-#include "show/csv.h"
+#include "show/cells.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -374,7 +374,9 @@ static json_t *object_of(const claim_line *l, nb_ctx *ctx)
     put_units(&grid, l->answer);
     if (l->kind == OF_CLAIM) put_expected(&grid, l);
     if (l->kind == OF_CLAIM) nb_grid_word(&grid, "claim", l->claim->text);
-    return nb_grid_end(&grid) == NB_OK ? nb_json_row(&grid, 0, ctx) : NULL;
+    if (nb_grid_end(&grid) != NB_OK) return NULL;
+    nb_cells row = nb_grid_cells(&grid, 0);
+    return nb_json_object(&row, ctx);
 }
 
 /* Adds the objects of lines to a list, each within that which it belongs to. Nonzero: out of memory. */

@@ -5,7 +5,7 @@
 #include "base/builder.h"
 #include "base/files.h"
 #include "base/texts.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "show/query.h"
 #include "rows/columns.h"
 #include "rows/relation.h"

@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "components/registry.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "show/query.h"
 #include "run/run_folder.h"
 

@@ -23,6 +23,13 @@ void nb_html_print_escaped(FILE *out, const char *text)
         }
 }
 
+static void print_within(FILE *out, const char *begin, const char *text, const char *end)
+{
+    fputs(begin, out);
+    nb_html_print_escaped(out, text);
+    fputs(end, out);
+}
+
 /* In a page that has headings of its own there are no anchors, and headings stand below those. */
 static nb_status write_heading(nb_page_walk *w)
 {
@@ -33,25 +40,20 @@ static nb_status write_heading(nb_page_walk *w)
     bool folds = b->level == NB_PAGE_FOLDED;
     if (s->folded && b->level != NB_PAGE_DEEPEST) fputs("</details>\n", w->out);
     s->folded = folds || (s->folded && b->level == NB_PAGE_DEEPEST);
-    if (folds)
-        fputs("<details><summary>", w->out);
-    else if (anchor)
-        fprintf(w->out, "<h%d id=\"%s\">", level, anchor);
-    else
-        fprintf(w->out, "<h%d>", level);
-    nb_html_print_escaped(w->out, b->text);
-    if (folds)
-        fputs("</summary>\n", w->out);
-    else
-        fprintf(w->out, "</h%d>\n", level);
+    if (folds) {
+        print_within(w->out, "<details><summary>", b->text, "</summary>\n");
+        return NB_OK;
+    }
+    fprintf(w->out, "<h%d", level);
+    if (anchor) fprintf(w->out, " id=\"%s\"", anchor);
+    print_within(w->out, ">", b->text, "");
+    fprintf(w->out, "</h%d>\n", level);
     return NB_OK;
 }
 
 static nb_status write_paragraph(nb_page_walk *w)
 {
-    fputs("<p>", w->out);
-    nb_html_print_escaped(w->out, w->block->text);
-    fputs("</p>\n", w->out);
+    print_within(w->out, "<p>", w->block->text, "</p>\n");
     return NB_OK;
 }
 
@@ -59,19 +61,14 @@ static nb_status write_paragraph(nb_page_walk *w)
 static nb_status write_item(nb_page_walk *w)
 {
     fputs("<li>", w->out);
-    if (*w->block->mark) fputs("<strong>", w->out);
-    nb_html_print_escaped(w->out, w->block->mark);
-    if (*w->block->mark) fputs("</strong> ", w->out);
-    nb_html_print_escaped(w->out, w->block->text);
-    fputs("</li>\n", w->out);
+    if (*w->block->mark) print_within(w->out, "<strong>", w->block->mark, "</strong> ");
+    print_within(w->out, "", w->block->text, "</li>\n");
     return NB_OK;
 }
 
 static nb_status write_verbatim(nb_page_walk *w)
 {
-    fputs("<pre><code>", w->out);
-    nb_html_print_escaped(w->out, w->block->text);
-    fputs("</code></pre>\n", w->out);
+    print_within(w->out, "<pre><code>", w->block->text, "</code></pre>\n");
     return NB_OK;
 }
 
@@ -84,11 +81,9 @@ static nb_status write_picture(nb_page_walk *w)
     NB_TRY(ctx, nb_read_file(w->block->path, &svg, ctx));
     NB_NEED(base64, nb_alloc(ctx, BASE64_ENCODE_RAW_LENGTH(strlen(svg)) + 1, 1));
     base64_encode_raw(base64, strlen(svg), (const uint8_t *)svg);
-    fputs("<figure>\n<div class=\"drawing\"><img alt=\"", w->out);
-    nb_html_print_escaped(w->out, w->block->text);
-    fprintf(w->out, "\" src=\"data:image/svg+xml;base64,%s\"></div>\n<figcaption>", base64);
-    nb_html_print_escaped(w->out, w->block->text);
-    fputs("</figcaption>\n</figure>\n", w->out);
+    print_within(w->out, "<figure>\n<div class=\"drawing\"><img alt=\"", w->block->text, "\"");
+    fprintf(w->out, " src=\"data:image/svg+xml;base64,%s\"></div>\n", base64);
+    print_within(w->out, "<figcaption>", w->block->text, "</figcaption>\n</figure>\n");
     return NB_OK;
 }
 
@@ -107,8 +102,7 @@ static void print_row(FILE *out, const nb_page_sheet *t, int row)
         nb_page_entry cell = nb_page_cell_at(t, row, c);
         fprintf(out, head ? "<th scope=\"col\"%s>" : "<td%s>", class_of(t, c, cell));
         nb_html_print_escaped(out, cell.text);
-        nb_html_print_escaped(out, cell.mark);
-        fputs(head ? "</th>" : "</td>", out);
+        print_within(out, "", cell.mark, head ? "</th>" : "</td>");
     }
     fputs("</tr>\n", out);
 }

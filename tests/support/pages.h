@@ -5,7 +5,7 @@
 
 #include "testing.h"
 
-#include "show/csv.h"
+#include "show/cells.h"
 #include "show/grid_page.h"
 
 /* Of one of both. */
@@ -17,7 +17,7 @@ static inline const char *printed(const nb_page *page, nb_page_form form, int wi
     FILE *out = open_memstream(&text, &length);
     assert_non_null(out);
     if (page) assert_ok(ctx, nb_page_print(out, page, form, width));
-    if (grid) assert_ok(ctx, nb_grid_write(out, json ? &nb_grid_json_writer : &nb_grid_csv_writer, grid, ctx));
+    if (grid) assert_ok(ctx, nb_grid_write(out, json ? &nb_json_writer : &nb_csv_writer, grid, ctx));
     assert_int_equal(fclose(out), 0);
     const char *copy = nb_strdup(ctx, text);
     free(text);

@@ -3,7 +3,7 @@
 #include "planning.h"
 
 #include "components/registry.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "config/labels.h"
 #include "studies/effect/study.h"
 
@@ -19,7 +19,7 @@ static void check_back(nb_ctx *ctx, int count, const nb_error_row *of)
     size_t bytes;
     nb_row_list rows = rows_of_error(count, of);
     FILE *out = open_memstream(&text, &bytes);
-    assert_ok(ctx, nb_csv_print(out, &rows, ctx));
+    assert_ok(ctx, nb_rows_print_csv(out, &rows, ctx));
     assert_int_equal(fclose(out), 0);
     rest = text;
     assert_non_null(strsep(&rest, "\n")); /* the header */
@@ -97,7 +97,7 @@ static void test_formulas(void **state)
 }
 
 /* A number of singular values is an integer in JSON as it is in the CSV; an error of 1 is a
- * real number in both. */
+ * real number in both. What is infinite is a text in JSON, where what is not known is null. */
 static void test_integers_in_json(void **state)
 {
     nb_error_row row = {.problem = "p", .status = "ok"};
@@ -107,23 +107,25 @@ static void test_integers_in_json(void **state)
     row.measures.landmark_rank = 32;
     row.measures.error = 1;
     FILE *out = open_memstream(&text, &bytes);
-    assert_ok(*state, nb_json_print_row(out, nb_error_columns, &row.row, *state));
+    assert_ok(*state, nb_row_print_json(out, nb_error_columns, &row.row, *state));
     row.measures.landmark_rank = NAN;
-    assert_ok(*state, nb_json_print_row(out, nb_error_columns, &row.row, *state));
+    row.measures.error_core = -INFINITY;
+    assert_ok(*state, nb_row_print_json(out, nb_error_columns, &row.row, *state));
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, "\"landmark_rank\": 32,"));
     assert_non_null(strstr(text, "\"landmark_rank\": null,"));
     assert_non_null(strstr(text, "\"error\": 1.0,"));
+    assert_non_null(strstr(text, "\"error_core\": \"-inf\","));
     free(text);
 }
 
-/* What nb_json_print or nb_csv_print writes of rows of the effect study, whose strategies and cores may be none. */
+/* What nb_rows_print_json or nb_rows_print_csv writes of rows of the effect study, whose strategies and cores may be none. */
 static const char *printed(nb_ctx *ctx, const nb_row_list *rows, bool json)
 {
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
-    assert_ok(ctx, json ? nb_json_print(out, rows, ctx) : nb_csv_print(out, rows, ctx));
+    assert_ok(ctx, json ? nb_rows_print_json(out, rows, ctx) : nb_rows_print_csv(out, rows, ctx));
     assert_int_equal(fclose(out), 0);
     assert_ok(ctx, nb_defer(ctx, free, text));
     return text;

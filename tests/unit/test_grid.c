@@ -48,7 +48,7 @@ static void test_json(void **state)
         " {\"text\": \"a, \\\"b\\\"\\n\", \"flag\": true, \"int\": -3, \"whole\": 12345678901, \"real\": "
         "0.33333333333333331},\n"
         " {\"text\": null, \"flag\": false, \"int\": 5000000000, \"whole\": null, \"real\": null},\n"
-        " {\"text\": null, \"flag\": false, \"int\": 7, \"whole\": null, \"real\": null}\n"
+        " {\"text\": null, \"flag\": false, \"int\": 7, \"whole\": null, \"real\": \"-inf\"}\n"
         "]\n");
     assert_ok(*state, nb_grid_make(&g, (const char *const[]){"a", NULL}, *state));
     assert_string_equal(json_text(&g, *state), "[\n]\n");

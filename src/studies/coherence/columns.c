@@ -24,13 +24,13 @@ const nb_column nb_coherence_columns[] = {
     NB_COLUMN_REASON(nb_coherence_row),
     REAL(mu, .help = "coherence: n/k times the largest leverage score, from 1 to n/k; the leverage l_i of a token is "
                      "the squared length of its row of U, the first k left singular vectors of Q"),
-    REAL(mu_block, .infinite = true,
+    REAL(mu_block,
          .help = "block-coherence: the largest, over clusters, of size / local rank times the largest leverage score; "
                  "infinite where a cluster has local rank 0, as the definition has it"),
     REAL(mu_block_finite, .help = "the same without the clusters of local rank 0; empty where all are"),
     YES(rankless_clusters, .help = "clusters of local rank 0"),
-    REAL(alpha_over_mu, .infinite = true, .help = "mu_block / mu: the paper's alpha / mu, with the least alpha"),
-    REAL(reduction, .infinite = true, .more = true, .help = "1 - mu_block / mu; -inf where mu_block is infinite"),
+    REAL(alpha_over_mu, .help = "mu_block / mu: the paper's alpha / mu, with the least alpha"),
+    REAL(reduction, .more = true, .help = "1 - mu_block / mu; -inf where mu_block is infinite"),
     REAL(local_rank_mean, .help = "mean local rank of the clusters"),
     YES(local_rank_least, .help = "least local rank of the clusters"),
     YES(largest_cluster, .help = "tokens of the largest cluster"),
@@ -55,7 +55,7 @@ const nb_column nb_coherence_columns[] = {
     REAL(error_geometric2, .help =
                                "the same for the Nystrom approximation of K from the tokens nearest to the means of "
                                "the clusters, with an exact inverse"),
-    REAL(bound_geometric, .infinite = true,
+    REAL(bound_geometric,
          .help =
              "what Theorem 2 bounds error_geometric2 by, with gamma = 1, its best case, and alpha = mu_block: "
              "(|K - K_k|^2 + 32 alpha s_1^2/s_k^2 (s_{k+1}^2 + ... )) / |K|^2. The units are wrong: the second term "

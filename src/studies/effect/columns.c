@@ -58,7 +58,7 @@ const nb_column nb_effect_columns[] = {
           .help = "the least error that any X reaches: mean over the same heads; empty where error is empty"),
     ERROR(error_core, .help = "what the core adds, mean over the same heads; in each error^2 = error_subspace^2 + "
                               "error_core^2; empty where error is empty"),
-    LOCAL(output_error, EXACT, .wanted = NB_EFFECT_WANT_OUTPUT, .infinite = true,
+    LOCAL(output_error, EXACT, .wanted = NB_EFFECT_WANT_OUTPUT,
           .help =
               "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, for any attention: mean over all heads "
               "of the layers"),

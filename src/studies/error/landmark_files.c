@@ -5,7 +5,7 @@
 #include "data/tensor.h"
 #include "studies/error/runner.h"
 #include "nystrom/picks_file.h"
-#include "show/csv.h"
+#include "show/cells.h"
 #include "config/labels.h"
 #include "run/run_folder.h"
 

@@ -85,16 +85,16 @@ const nb_column nb_forward_columns[] = {
               "|S - S~|_F / |S|_F over the rows of those query tokens in all heads, S~ the matrix that the attention "
               "multiplies V by, from passes with columns of the identity beside V; only if metrics names it; empty, "
               "with the reason, where an attention's choices depend on these"),
-    ERROR(output_error, .infinite = true, .trivial = "baseline_mean",
+    ERROR(output_error, .trivial = "baseline_mean",
           .help = "|O - O_exact|_F / |O_exact|_F over all heads, of the first pass; "
                   "exact: in double precision"),
     REAL(cosine, .more = true, .help = "mean over tokens and heads of the cosine between output and exact output"),
     ERROR(mse, .help = "mean squared difference of an entry of the outputs"),
     ERROR(max_error, .help = "largest difference of an entry of the outputs"),
-    ERROR(error_p99, .infinite = true,
+    ERROR(error_p99,
           .help = "99th percentile over tokens and heads of a token's |o - o_exact| / |o_exact|: what is above it for "
                   "one token in a hundred"),
-    REAL(baseline_mean, .infinite = true,
+    REAL(baseline_mean,
          .help = "output_error of the mean of the values that each query sees, an answer without any attention"),
     ERROR(
         rowsum_deviation,
