@@ -168,6 +168,7 @@ static nb_status judge(const comparer *c, nb_compared *item)
     item->joint = nb_estimate_interval(&item->estimate, nb_joint_confidence(c->terms->confidence, item->family));
     NB_TRY(c->ctx, nb_judge(item->joint, c->terms->margin, &evidence, item->contrasts->metric->more, &item->verdict,
                             &item->why, c->ctx));
+    item->untimed = nb_lacks_times(&evidence);
     return item->verdict == NB_UNDECIDED ? leave_open(c, item) : NB_OK;
 }
 

@@ -34,6 +34,7 @@ typedef struct {
     nb_interval joint;    /* the estimate's, such that those of the family hold together; it decides */
     nb_verdict verdict;   /* better: less of the metric, or more of one whose column says so; exact: all rows are,
                                      where the metric's column tells */
+    bool untimed;         /* NO_VERDICT: since its rows, which are well, have not been timed */
     double more;          /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
     const char *why;      /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
     const char *conflict; /* of one model: where its heads surely differ in sign, see nb_find_head_conflict; or NULL */

@@ -86,8 +86,7 @@ static void tell_line(const nb_compare_lines *lines, nb_compare_line *l)
     const nb_compared *x = l->of;
     bool judged = x->verdict != NB_NO_VERDICT && x->verdict != NB_REFUSED && x->verdict != NB_EXACT;
     const char *word = nb_verdict_names[x->verdict];
-    l->tells_why = x->why && strcmp(x->why, NB_NOT_TIMED) == 0;
-    if (l->tells_why) word = x->why;
+    if (x->untimed) word = x->why;
     if (x->verdict == NB_REFUSED) word = "refused, see below";
     l->mark = x->conflict || (x->pairs->disturbed && judged) ? "!" : "";
     l->verdict = nb_phrase(lines->ctx, "%s%s%s", word, *l->mark ? " " : "", l->mark);

@@ -22,7 +22,6 @@ typedef struct {
     const char *interval;                           /* the joint one: "[0.5, 0.9]"; "-": there is none */
     const char *mark;                               /* "!": heads differ, or times were disturbed; else "" */
     const char *verdict;                            /* in a word, with the mark */
-    bool tells_why;                                 /* the word is why there is none */
     const char *name;                               /* which line it is: "landmarks 8, kmeans over uniform, MiniLM" */
     bool whole; /* all lines of its method are refused, and this one stands for them */
     int along;  /* its value of what goes across */

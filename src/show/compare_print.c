@@ -52,7 +52,7 @@ nb_status nb_compare_printer_make(nb_compare_printer *p, nb_page *page, const nb
 /* Returns whether a line has no verdict, for a reason that its own words do not tell. */
 static bool is_silent(const nb_compare_printer *p, const nb_compare_line *l)
 {
-    return l->of->verdict == NB_NO_VERDICT && (!l->tells_why || p->lines.across || !p->lines.verdicts);
+    return l->of->verdict == NB_NO_VERDICT && (!l->of->untimed || p->lines.across || !p->lines.verdicts);
 }
 
 /* Says why lines have no verdict, each reason once. */

@@ -8,11 +8,17 @@ const char *const nb_verdict_names[] = {
     [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_EXACT] = "exact",        [NB_BETTER] = "better",
     [NB_WORSE] = "worse",     [NB_EQUIVALENT] = "equivalent", [NB_UNDECIDED] = "undecided"};
 
+bool nb_lacks_times(const nb_evidence *v)
+{
+    return !v->refusal && !v->unfinished && v->sources == 0 && v->exact == 0 && v->exact_baseline == 0 &&
+           v->untimed > 0;
+}
+
 static nb_status tell_empty(const nb_evidence *v, const char **why, nb_ctx *ctx)
 {
     *why = v->exact > 0              ? "its errors are rounding alone"
            : v->exact_baseline > 0   ? "the baseline is exact, its errors are rounding: compare with another"
-           : v->untimed > 0          ? NB_NOT_TIMED
+           : nb_lacks_times(v)       ? "not timed"
            : v->untimed_baseline > 0 ? "the baseline was not timed: compare with another"
            : v->noise > 0            ? "nothing is above its rounding noise"
                                      : v->empty;

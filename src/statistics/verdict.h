@@ -10,8 +10,7 @@
 typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_EXACT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
 extern const char *const nb_verdict_names[];
 
-#define NB_NOT_TIMED "not timed" /* why rows that are well may have no verdict on their times */
-#define NB_USUAL_MARGIN 1.02     /* ratios up to this do not matter, unless told otherwise */
+#define NB_USUAL_MARGIN 1.02 /* ratios up to this do not matter, unless told otherwise */
 
 typedef struct {            /* what an estimate is made of */
     const char *refusal;    /* why there is nothing to estimate; NULL: there is */
@@ -33,6 +32,8 @@ typedef struct {            /* what an estimate is made of */
 
 /* Finds *why: the first reason for which there is no verdict, in words; NULL: there may be one. */
 nb_status nb_find_reason(const nb_evidence *evidence, const char **why, nb_ctx *ctx);
+/* Returns whether that reason is that the method's rows, which are well, have not been timed. */
+bool nb_lacks_times(const nb_evidence *evidence);
 
 typedef enum { NB_FOUND_INSIDE, NB_FOUND_OUTSIDE, NB_FOUND_SAME, NB_FOUND_NOTHING } nb_finding;
 
