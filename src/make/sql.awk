@@ -72,7 +72,7 @@ FNR == 1 {
     end_file()
     path = FILENAME
     heading = before = 1
-    kind_of_file = path ~ /\/figures\// ? "figures" : path ~ /\/views\/|^src\/(rows|answers)\// ? "" : "tables"
+    kind_of_file = path ~ /\/figures\// ? "figures" : path ~ /\/views\/|^src\/(run|rows|answers)\// ? "" : "tables"
 }
 /^-- name: / && (depth = split(FILENAME, part, /[\/.]/)) < 6 { # src/FOLDER/FILE.sql, src/studies/FOLDER/FILE.sql
     end_statement()

@@ -78,13 +78,6 @@ nb_status nb_relation_step(const nb_relation *r, sqlite3_stmt *s, bool *there)
     return *there || code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
-const char *nb_sql_text(const char *name)
-{
-    const nb_sql_file *f = nb_sql_files;
-    while (f->study && (*f->study || strcmp(f->name, name) != 0)) f++;
-    return f->text;
-}
-
 void nb_cell_bind(sqlite3_stmt *s, int parameter, const nb_cell *cell)
 {
     if (cell->type == NB_CELL_INT)

@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "components/study.h"
 #include "rows/grid.h"
+#include "run/sql_files.h"
 #include "run/store.h"
 
 enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 32 };
@@ -82,14 +83,5 @@ nb_status nb_relation_step(const nb_relation *relation, sqlite3_stmt *statement,
 /* The statement ends with the context's memory. */
 nb_status nb_statement_defer(sqlite3_stmt *statement, nb_ctx *ctx);
 const char *nb_text_at(sqlite3_stmt *statement, int column); /* of its row; "" of NULL */
-
-/* The SQL files of the tree, which the Makefile finds. */
-typedef struct {
-    const char *study, *folder, *name; /* src/studies/STUDY/FOLDER/NAME.sql */
-    const char *text;
-} nb_sql_file;
-extern const nb_sql_file nb_sql_files[]; /* ends with study == NULL */
-/* Returns the SQL of FILE or FILE.NAME in rows/, answers/ or show/ (rows/statement.h), or NULL if there is none. */
-const char *nb_sql_text(const char *name);
 
 #endif

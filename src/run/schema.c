@@ -3,6 +3,7 @@
 #include "run/schema.h"
 
 #include "base/version.h"
+#include "run/sql_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@ bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
     bool result = nb_column_is_measured(c);
     switch (f) {
     case NB_SQL_DEFINITIONS:
+    case NB_SQL_LACKING:
     case NB_SQL_NAMES: return false;
     case NB_SQL_IDENTITY:
     case NB_SQL_PAIRED: return !c->identity;
@@ -26,19 +28,12 @@ bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
     return true;
 }
 
-static const struct {
-    const char *mark, *text;
-} forms[] = {[NB_SQL_DEFINITIONS] = {"@DEFINITIONS", "NAME TYPE"},
-             [NB_SQL_NAMES] = {"@NAMES", "NAME"},
-             [NB_SQL_IDENTITY] = {"@IDENTITY", "NAME"},
-             [NB_SQL_PLANNED] = {"@PLANNED", "NAME"},
-             [NB_SQL_PARAMETERS] = {"@PARAMETERS", "?NUMBER"},
-             [NB_SQL_TOLD] = {"@TOLD", "NAME = excluded.NAME"},
-             [NB_SQL_ASSIGNMENTS] = {"@ASSIGNMENTS", "NAME = ?NUMBER"},
-             [NB_SQL_KEPT] = {"@KEPT", "NAME = CASE WHEN " NB_SQL_KEEP " THEN NAME END"},
-             [NB_SQL_CLEARED] = {"@CLEARED", "NAME = NULL"},
-             [NB_SQL_PAIRED] = {"@PAIRED", "old.NAME = new.NAME"},
-             [NB_SQL_UNCHANGED] = {"@UNCHANGED", "old.NAME IS new.NAME"}};
+static const char *const forms[] = {[NB_SQL_DEFINITIONS] = "schema.definitions", [NB_SQL_NAMES] = "schema.names",
+                                    [NB_SQL_IDENTITY] = "schema.identity",       [NB_SQL_PLANNED] = "schema.planned",
+                                    [NB_SQL_PARAMETERS] = "schema.parameters",   [NB_SQL_TOLD] = "schema.told",
+                                    [NB_SQL_ASSIGNMENTS] = "schema.assignments", [NB_SQL_KEPT] = "schema.kept",
+                                    [NB_SQL_CLEARED] = "schema.cleared",         [NB_SQL_PAIRED] = "schema.paired",
+                                    [NB_SQL_UNCHANGED] = "schema.unchanged",     [NB_SQL_LACKING] = "schema.lacking"};
 
 const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
 {
@@ -47,39 +42,28 @@ const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
                                         [NB_COLUMN_SEED] = "INTEGER",
                                         [NB_COLUMN_REAL] = "REAL"};
     const char *all = "", *between = f == NB_SQL_PAIRED || f == NB_SQL_UNCHANGED ? " AND " : ", ";
+    const char *line = nb_sql_text(forms[f]), *text = nb_format(ctx, "%.*s", (int)strcspn(line, "\n"), line);
     for (const nb_column *c = of; c->name && all; c++) {
         char number[16];
         if (nb_sql_leaves_out(f, c)) continue;
         snprintf(number, sizeof number, "%d", (int)(c - of) + 1);
-        const char *one = nb_replaced(ctx, forms[f].text, "NUMBER", number);
-        if (one) one = nb_replaced(ctx, one, "TYPE", types[c->type]);
-        if (one) one = nb_replaced(ctx, one, "NAME", c->name);
+        const char *one = text ? nb_replaced(ctx, text, "{number}", number) : NULL;
+        if (one) one = nb_replaced(ctx, one, "{type}", types[c->type]);
+        if (one) one = nb_replaced(ctx, one, "{name}", c->name);
         all = one ? nb_format(ctx, "%s%s%s", all, *all ? between : "", one) : NULL;
     }
     return all;
 }
 
-const char *nb_sql_expand(const nb_study *study, const char *sql, nb_ctx *ctx)
+const char *nb_sql_expand(const nb_column *columns, const char *sql, nb_ctx *ctx)
 {
+    char word[32], version[16];
     for (size_t f = 0; sql && f < sizeof forms / sizeof *forms; f++) {
-        if (!strstr(sql, forms[f].mark)) continue;
-        const char *columns = nb_sql_columns((nb_sql_form)f, study->columns, ctx);
-        sql = columns ? nb_replaced(ctx, sql, forms[f].mark, columns) : NULL;
+        snprintf(word, sizeof word, "{%s}", strchr(forms[f], '.') + 1);
+        if (!strstr(sql, word)) continue;
+        const char *list = nb_sql_columns((nb_sql_form)f, columns, ctx);
+        sql = list ? nb_replaced(ctx, sql, word, list) : NULL;
     }
-    return sql;
-}
-
-/* Large pages: a row has 600 bytes, and is written, journalled and written again by the page. */
-const char *nb_sql_tables(const nb_study *study, nb_ctx *ctx)
-{
-    return nb_format(ctx,
-                     "PRAGMA page_size = 16384; BEGIN; "
-                     "CREATE TABLE manifests (id INTEGER PRIMARY KEY, build TEXT NOT NULL, executable TEXT NOT NULL, "
-                     "text TEXT NOT NULL);"
-                     "CREATE TABLE results (position INTEGER, wanted INTEGER, inputs TEXT NOT NULL, "
-                     "manifest INTEGER REFERENCES manifests (id), @DEFINITIONS, UNIQUE (@IDENTITY, " NB_SQL_DATA "));"
-                     "CREATE INDEX positions ON results (position);" NB_SQL_VIEW ";"
-                     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); INSERT INTO meta VALUES ('study', '%s'); "
-                     "PRAGMA user_version = %d; COMMIT",
-                     study->component.name, NB_STORE_FORMAT);
+    snprintf(version, sizeof version, "%d", NB_STORE_FORMAT);
+    return sql && strstr(sql, "{version}") ? nb_replaced(ctx, sql, "{version}", version) : sql;
 }

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "components/registry.h"
+#include "run/sql_files.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -56,10 +57,31 @@ nb_status nb_store_fail(nb_store *store, const char *doing, nb_ctx *ctx)
     NB_FAIL(ctx, status, "%s: %s: %s", store->path, doing, sqlite3_errmsg(store->db));
 }
 
-nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, nb_ctx *ctx)
+/* *sql <- a statement by its name. */
+static nb_status find_statement(const char *statement, const nb_column *columns, const char **sql, nb_ctx *ctx)
 {
-    NB_NEED(sql, nb_sql_expand(store->study, sql, ctx));
+    const char *text = nb_sql_text(statement);
+    NB_REQUIRE(ctx, text, NB_EBUG, "no file of SQL has '%s'", statement);
+    NB_NEED(*sql, nb_sql_expand(columns, text, ctx));
+    return NB_OK;
+}
+
+nb_status nb_store_execute_with(nb_store *store, const char *statement, const nb_column *columns, const char *doing,
+                                nb_ctx *ctx)
+{
+    const char *sql;
+    NB_TRY(ctx, find_statement(statement, columns, &sql, ctx));
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK : nb_store_fail(store, doing, ctx);
+}
+
+static const nb_column *columns_of(const nb_store *store)
+{
+    return store->study ? store->study->columns : NULL;
+}
+
+nb_status nb_store_execute(nb_store *store, const char *statement, const char *doing, nb_ctx *ctx)
+{
+    return nb_store_execute_with(store, statement, columns_of(store), doing, ctx);
 }
 
 static void finalize(void *statement)
@@ -67,12 +89,18 @@ static void finalize(void *statement)
     sqlite3_finalize(statement);
 }
 
-nb_status nb_store_prepare(nb_store *store, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx)
+nb_status nb_store_prepare(nb_store *store, const char *statement, sqlite3_stmt **prepared, nb_ctx *ctx)
 {
-    NB_NEED(sql, nb_sql_expand(store->study, sql, ctx));
-    if (sqlite3_prepare_v2(store->db, sql, -1, statement, NULL) != SQLITE_OK)
+    const char *sql;
+    NB_TRY(ctx, find_statement(statement, columns_of(store), &sql, ctx));
+    if (sqlite3_prepare_v2(store->db, sql, -1, prepared, NULL) != SQLITE_OK)
         return nb_store_fail(store, "preparing a statement", ctx);
-    return nb_defer(ctx, finalize, *statement);
+    return nb_defer(ctx, finalize, *prepared);
+}
+
+int nb_store_parameter(sqlite3_stmt *prepared, const char *name)
+{
+    return sqlite3_bind_parameter_index(prepared, name);
 }
 
 static void close_store(void *db)
@@ -80,12 +108,12 @@ static void close_store(void *db)
     sqlite3_close_v2(db);
 }
 
-nb_status nb_store_ask(nb_store *store, const char *sql, const char *const *texts, const char *doing,
+nb_status nb_store_ask(nb_store *store, const char *statement, const char *const *texts, const char *doing,
                        const char **answer, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
     *answer = NULL;
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    NB_TRY(ctx, nb_store_prepare(store, statement, &s, ctx));
     for (int i = 0; texts && texts[i]; i++) sqlite3_bind_text(s, i + 1, texts[i], -1, SQLITE_TRANSIENT);
     int code = sqlite3_step(s);
     const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
@@ -94,18 +122,18 @@ nb_status nb_store_ask(nb_store *store, const char *sql, const char *const *text
     return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : nb_store_fail(store, doing, ctx);
 }
 
-nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx)
+nb_status nb_store_number(nb_store *store, const char *statement, const char *doing, int *number, nb_ctx *ctx)
 {
     const char *text;
     *number = 0;
-    NB_TRY(ctx, nb_store_ask(store, sql, NULL, doing, &text, ctx));
+    NB_TRY(ctx, nb_store_ask(store, statement, NULL, doing, &text, ctx));
     return text && nb_parse_int(text, INT_MIN, INT_MAX, number) ? NB_OK : nb_store_fail(store, doing, ctx);
 }
 
 static nb_status check_version(nb_store *store, nb_ctx *ctx)
 {
     int version;
-    NB_TRY(ctx, nb_store_number(store, "PRAGMA user_version", "is not a store of results", &version, ctx));
+    NB_TRY(ctx, nb_store_number(store, "store.version", "is not a store of results", &version, ctx));
     NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_FORMAT, NB_EIO,
                "%s: is a store of version %d, this program reads version %d; '%s %s' sets it aside", store->path,
                version, NB_STORE_FORMAT, nb_call(ctx, "run"), nb_field(ctx, "fresh", NB_IS_SET));
@@ -116,7 +144,7 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
 static nb_status check_whole(nb_store *store, nb_ctx *ctx)
 {
     const char *told;
-    NB_TRY(ctx, nb_store_ask(store, "PRAGMA quick_check(1)", NULL, "cannot be checked", &told, ctx));
+    NB_TRY(ctx, nb_store_ask(store, "store.check", NULL, "cannot be checked", &told, ctx));
     NB_REQUIRE(ctx, told && strcmp(told, "ok") == 0, NB_EIO, "%s: is damaged: %s; '%s %s' sets it aside", store->path,
                told ? told : "no answer", nb_call(ctx, "run"), nb_field(ctx, "fresh", NB_IS_SET));
     return NB_OK;
@@ -206,10 +234,7 @@ static nb_status trust_nothing(nb_store *store, nb_ctx *ctx)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (sqlite3_db_config(store->db, settings[i][0], settings[i][1], NULL) != SQLITE_OK)
             return nb_store_fail(store, "making SQLite careful", ctx);
-    NB_TRY(ctx, nb_store_number(store,
-                                "SELECT count(*) FROM main.sqlite_schema WHERE type <> 'table' AND name IN ('results', "
-                                "'manifests', 'meta')",
-                                "is not a store of results", &views, ctx));
+    NB_TRY(ctx, nb_store_number(store, "store.count_views", "is not a store of results", &views, ctx));
     NB_REQUIRE(ctx, views == 0, NB_EIO,
                "%s: is not a store that nysbench has made: one of results, manifests and meta is no table",
                store->path);
@@ -242,10 +267,16 @@ void nb_store_restrict(nb_store *store)
     sqlite3_set_authorizer(store->db, writes ? NULL : only_reads_file, NULL);
 }
 
+static nb_status make_tables(nb_store *store, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_store_execute(store, "store.create", "creating the tables", ctx));
+    NB_TRY(ctx, nb_store_set(store, "study", store->study->component.name, ctx));
+    return nb_store_commit(store, ctx);
+}
+
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
 {
     int tables;
-    const char *sql;
     *store = (nb_store){.path = path, .study = study};
     NB_TRY(ctx, nb_store_check_path(path, ctx));
     int made = writable ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
@@ -261,22 +292,14 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     sqlite3_busy_handler(store->db, wait_for_others, store->wait);
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO,
                "%s: cannot be written to: it is read-only", path);
-    NB_TRY(ctx,
-           nb_store_number(store, "SELECT count(*) FROM sqlite_schema", "is not a store of results", &tables, ctx));
+    NB_TRY(ctx, nb_store_number(store, "store.count_tables", "is not a store of results", &tables, ctx));
     NB_TRY(ctx, trust_nothing(store, ctx));
     nb_store_restrict(store);
     store->fresh = tables == 0;
     NB_REQUIRE(ctx, !store->fresh || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
-    if (store->fresh) {
-        NB_NEED(sql, nb_sql_tables(study, ctx));
-        NB_TRY(ctx, nb_store_execute(store, sql, "creating the tables", ctx));
-    }
+    if (store->fresh) NB_TRY(ctx, make_tables(store, ctx));
     NB_TRY(ctx, check_version(store, ctx));
-    /* KiB: to write, the pages of a plan of 80,000 rows; to read, which goes through the file, little. What is made of
-     * rows may be larger than memory: whoever reads has it in a file. */
-    const char *cache = writable ? "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536"
-                                 : "PRAGMA temp_store = FILE; PRAGMA cache_size = -2048";
-    NB_TRY(ctx, nb_store_execute(store, cache, "opening it", ctx));
+    NB_TRY(ctx, nb_store_execute(store, writable ? "store.cache_to_write" : "store.cache_to_read", "opening it", ctx));
     NB_TRY(ctx, check_whole(store, ctx));
     NB_TRY(ctx, find_study(store, study, ctx));
     return writable ? NB_OK : nb_store_show_columns(store, ctx);
@@ -309,8 +332,8 @@ nb_status nb_store_step(nb_store *store, sqlite3_stmt *s, nb_sql_form f, const n
     int code = SQLITE_OK, count = nb_column_count(columns);
     for (int i = 0; i < count && code == SQLITE_OK; i++)
         if (!nb_sql_leaves_out(f, &columns[i])) code = bind(s, i + 1, &columns[i], row);
-    if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, position);
-    if (code == SQLITE_OK) code = sqlite3_bind_int64(s, count + 2, wanted);
+    if (code == SQLITE_OK) code = sqlite3_bind_int(s, nb_store_parameter(s, ":position"), position);
+    if (code == SQLITE_OK) code = sqlite3_bind_int64(s, nb_store_parameter(s, ":wanted"), wanted);
     if (code == SQLITE_OK) code = sqlite3_step(s);
     sqlite3_reset(s);
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "writing a row", ctx);
@@ -318,19 +341,18 @@ nb_status nb_store_step(nb_store *store, sqlite3_stmt *s, nb_sql_form f, const n
 
 nb_status nb_store_begin(nb_store *store, nb_ctx *ctx)
 {
-    return nb_store_execute(store, "BEGIN IMMEDIATE", "beginning a transaction", ctx);
+    return nb_store_execute(store, "store.begin_writing", "beginning a transaction", ctx);
 }
 
 nb_status nb_store_commit(nb_store *store, nb_ctx *ctx)
 {
-    return nb_store_execute(store, "COMMIT", "committing a transaction", ctx);
+    return nb_store_execute(store, "store.commit", "committing a transaction", ctx);
 }
 
 nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx)
 {
     const char *none, *const pair[] = {key, value, NULL};
-    return nb_store_ask(store, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)", pair,
-                        "writing the description of the run", &none, ctx);
+    return nb_store_ask(store, "store.set", pair, "writing the description of the run", &none, ctx);
 }
 
 void nb_store_sign(nb_store *store, const nb_manifest *manifest)
@@ -345,11 +367,10 @@ static nb_status add_manifest(nb_store *store, nb_ctx *ctx)
     const char *id;
     NB_REQUIRE(ctx, m, NB_EBUG, "%s: rows without a manifest", store->path);
     const char *const texts[] = {m->text, m->program.build, m->program.executable, NULL};
-    NB_TRY(ctx, nb_store_ask(store, "SELECT id FROM manifests WHERE text = ?1", (const char *const[]){m->text, NULL},
-                             "reading manifests", &id, ctx));
+    NB_TRY(ctx, nb_store_ask(store, "store.find_manifest", (const char *const[]){m->text, NULL}, "reading manifests",
+                             &id, ctx));
     if (id && nb_parse_integer(id, 1, LLONG_MAX, &store->manifest)) return NB_OK;
-    NB_TRY(ctx, nb_store_ask(store, "INSERT INTO manifests (text, build, executable) VALUES (?1, ?2, ?3)", texts,
-                             "writing the manifest", &id, ctx));
+    NB_TRY(ctx, nb_store_ask(store, "store.add_manifest", texts, "writing the manifest", &id, ctx));
     store->manifest = sqlite3_last_insert_rowid(store->db);
     return NB_OK;
 }
@@ -357,7 +378,7 @@ static nb_status add_manifest(nb_store *store, nb_ctx *ctx)
 nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_row *row, nb_ctx *ctx)
 {
     if (store->manifest == 0) NB_TRY(ctx, add_manifest(store, ctx));
-    sqlite3_bind_int64(store->write, nb_column_count(store->study->columns) + 3, store->manifest);
+    sqlite3_bind_int64(store->write, nb_store_parameter(store->write, ":manifest"), store->manifest);
     NB_TRY(ctx, nb_store_step(store, store->write, NB_SQL_ASSIGNMENTS, row, index, wanted, ctx));
     NB_REQUIRE(ctx, sqlite3_changes(store->db) == 1, NB_EBUG, "%s: row %d of the plan is not in the store", store->path,
                index);
@@ -366,8 +387,8 @@ nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_r
 
 nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
 {
-    return nb_store_ask(store, "SELECT value FROM meta WHERE key = ?1", (const char *const[]){key, NULL},
-                        "reading the description of the run", value, ctx);
+    return nb_store_ask(store, "store.get", (const char *const[]){key, NULL}, "reading the description of the run",
+                        value, ctx);
 }
 
 nb_status nb_store_draws(nb_store *store, int *draws, nb_ctx *ctx)

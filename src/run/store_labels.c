@@ -54,7 +54,7 @@ nb_status nb_store_labels(nb_store *store, nb_given_labels *labels, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
     int code;
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT key, value FROM meta WHERE key GLOB '" PREFIX " *'", &s, ctx));
+    NB_TRY(ctx, nb_store_prepare(store, "store.labels", &s, ctx));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *key = (const char *)sqlite3_column_text(s, 0) + sizeof PREFIX, *text, *label;
         size_t length = strcspn(key, " ");

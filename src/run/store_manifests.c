@@ -2,17 +2,14 @@
 /* store_manifests.c - which programs have measured the rows. */
 #include "run/store_private.h"
 
-/* Reads the arithmetic of a manifest m; no store that this program writes lacks it. */
-#define ARITHMETIC "coalesce(json_extract(m.text, '$.arithmetic'), 'arithmetic unknown')"
-
 /* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build,
  * executable and arithmetic. */
-static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb_signed **manifests, nb_ctx *ctx)
+static nb_status read_manifests(nb_store *store, const char *statement, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
     int code, room = 0;
     *manifests = NULL;
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    NB_TRY(ctx, nb_store_prepare(store, statement, &s, ctx));
     for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW; ++*count) {
         NB_GROW(ctx, *manifests, *count, room);
         nb_signed *m = &(*manifests)[*count];
@@ -28,39 +25,23 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
 
 nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
-    return read_manifests(store,
-                          "SELECT m.id, count(r.position), count(r.inputs) - count(r.position), m.text, m.build, "
-                          "m.executable, " ARITHMETIC " "
-                          "FROM manifests m LEFT JOIN results r ON r.manifest = m.id GROUP BY m.id ORDER BY m.id",
-                          count, manifests, ctx);
+    return read_manifests(store, "store.manifests", count, manifests, ctx);
 }
 
 nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
-    return read_manifests(
-        store,
-        "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
-        "FROM results old CROSS JOIN results new ON @PAIRED CROSS JOIN manifests m ON m.id = old.manifest "
-        "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND "
-        "old.status <> 'planned' "
-        "GROUP BY m.id ORDER BY m.id",
-        count, manifests, ctx);
+    return read_manifests(store, "store.replaced", count, manifests, ctx);
 }
 
 nb_status nb_store_is_shared(nb_store *store, bool *shared, nb_ctx *ctx)
 {
     int count;
-    NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM manifests", "counting manifests", &count, ctx));
+    NB_TRY(ctx, nb_store_number(store, "store.count_manifests", "counting manifests", &count, ctx));
     *shared = count > 1;
     return NB_OK;
 }
 
 nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx)
 {
-    return read_manifests(
-        store,
-        "SELECT min(m.id), sum(r.rows), 0, m.text, m.build, m.executable, " ARITHMETIC " AS arithmetic "
-        "FROM (SELECT manifest, count(*) AS rows FROM results WHERE position IS NOT NULL GROUP BY manifest) r "
-        "JOIN manifests m ON m.id = r.manifest GROUP BY m.executable, arithmetic ORDER BY min(m.id)",
-        count, programs, ctx);
+    return read_manifests(store, "store.programs", count, programs, ctx);
 }

@@ -6,20 +6,18 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "run/inputs.h"
+#include "run/sql_files.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Holds where `old` is the row `new`, measured on the same data. */
-#define SAME_ROW "@PAIRED AND old.n = new.n AND old.d = new.d AND old.inputs = new.inputs"
-
-/* The digests of a row's files, as parameter `index`; the text lives as long as the statement. */
-static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const nb_plan *plan, int row, nb_ctx *ctx)
+/* The digests of a row's files, as :inputs; the text lives as long as the statement. */
+static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, const nb_plan *plan, int row, nb_ctx *ctx)
 {
     const char *digests;
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_inputs_of_row(plan, row, &digests, ctx));
-    int code = sqlite3_bind_text(s, index, digests, -1, SQLITE_TRANSIENT);
+    int code = sqlite3_bind_text(s, nb_store_parameter(s, ":inputs"), digests, -1, SQLITE_TRANSIENT);
     nb_ctx_release(ctx, mark);
     return code == SQLITE_OK ? NB_OK : nb_store_fail(store, "binding a row", ctx);
 }
@@ -27,48 +25,26 @@ static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const 
 /* Makes the temporary table `planned`: by rowid, the plan's rows with the metrics that are wanted and their inputs. */
 static nb_status make_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
 {
-    const char *sql;
-    int count = nb_column_count(store->study->columns);
     sqlite3_stmt *insert;
-    NB_TRY(ctx,
-           nb_store_execute(store, "CREATE TEMP TABLE planned AS SELECT @PLANNED, wanted, inputs FROM results LIMIT 0",
-                            "planning", ctx));
-    NB_NEED(sql,
-            nb_format(ctx, "INSERT INTO planned (@PLANNED, rowid, wanted, inputs) VALUES (@PARAMETERS, ?%d, ?%d, ?%d)",
-                      count + 1, count + 2, count + 3));
-    NB_TRY(ctx, nb_store_prepare(store, sql, &insert, ctx));
+    NB_TRY(ctx, nb_store_execute(store, "store.make_planned", "planning", ctx));
+    NB_TRY(ctx, nb_store_prepare(store, "store.add_planned", &insert, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         nb_any_row any;
         nb_plan_row(plan, i, &any);
-        NB_TRY(ctx, bind_inputs(store, insert, count + 3, plan, i, ctx));
+        NB_TRY(ctx, bind_inputs(store, insert, plan, i, ctx));
         NB_TRY(ctx, nb_store_step(store, insert, NB_SQL_PARAMETERS, &any.row, i, plan->config->wanted, ctx));
     }
     return NB_OK;
 }
 
-/* Takes the position from rows that have another row's, or one outside of the plan; then writes the rows of the plan
- * that are not there as planned. */
-static nb_status place_rows(nb_store *store, nb_ctx *ctx)
-{
-    return nb_store_execute(store,
-                            "UPDATE results AS old SET position = NULL WHERE position IS NOT NULL AND NOT EXISTS "
-                            "(SELECT 1 FROM planned new WHERE new.rowid = old.position AND " SAME_ROW "); "
-                            "INSERT INTO results (@PLANNED, position, wanted, inputs) SELECT @PLANNED, rowid, wanted, "
-                            "inputs FROM planned new WHERE NOT EXISTS (SELECT 1 FROM results old WHERE old.position = "
-                            "new.rowid AND (old.wanted & new.wanted) = new.wanted AND @UNCHANGED) "
-                            "ON CONFLICT (@IDENTITY, " NB_SQL_DATA ") DO UPDATE SET position = excluded.position, "
-                            "@TOLD, status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, @KEPT",
-                            "planning", ctx);
-}
-
 /* Reads rows of the plan, by their index and status: pending[] becomes whether they are planned, or to be retried. */
-static nb_status read_statuses(nb_store *store, const char *sql, const char *const *retry, bool *pending,
+static nb_status read_statuses(nb_store *store, const char *statement, const char *const *retry, bool *pending,
                                nb_standing *standing, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
     int code;
     *standing = (nb_standing){.done = 0};
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    NB_TRY(ctx, nb_store_prepare(store, statement, &s, ctx));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *status;
         NB_TRY(ctx, nb_store_status(store, s, 1, &status, ctx));
@@ -87,9 +63,7 @@ static nb_status read_statuses(nb_store *store, const char *sql, const char *con
 static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
 {
     const char *none;
-    return nb_store_ask(store,
-                        "UPDATE results SET status = 'planned', @CLEARED WHERE position IS NOT NULL AND status = ?1",
-                        (const char *const[]){status, NULL}, "planning", &none, ctx);
+    return nb_store_ask(store, "store.plan_again", (const char *const[]){status, NULL}, "planning", &none, ctx);
 }
 
 /* Refuses to measure rows beside those of another build; warns where none is left to measure, since those that are
@@ -121,15 +95,6 @@ int nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending
     return count;
 }
 
-static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
-{
-    const char *sql;
-    int count = nb_column_count(store->study->columns);
-    NB_NEED(sql, nb_format(ctx, "UPDATE results SET @ASSIGNMENTS, wanted = ?%d, manifest = ?%d WHERE position = ?%d",
-                           count + 2, count + 3, count + 1));
-    return nb_store_prepare(store, sql, &store->write, ctx);
-}
-
 /* Makes SQLite remove the journal of a killed run by writing something. If that run had not begun to write, there is
  * nothing to roll back, and SQLite would leave the journal if the plan changes nothing. */
 static nb_status clear_journal(nb_store *store, nb_ctx *ctx)
@@ -137,15 +102,14 @@ static nb_status clear_journal(nb_store *store, nb_ctx *ctx)
     const char *journal;
     NB_NEED(journal, nb_format(ctx, "%s-journal", store->path));
     if (!nb_is_file(journal)) return NB_OK;
-    return nb_store_execute(store, "REPLACE INTO meta SELECT * FROM meta", "removing the journal of a killed run", ctx);
+    return nb_store_execute(store, "store.touch", "removing the journal of a killed run", ctx);
 }
 
 /* Rows that have been measured must have the plan's draws: which they are is no part of their identity. */
 static nb_status check_draws(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
 {
     int measured, then, now = plan->config->draws;
-    NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM (SELECT 1 FROM results WHERE status <> 'planned' LIMIT 1)",
-                                "reading its rows", &measured, ctx));
+    NB_TRY(ctx, nb_store_number(store, "store.count_measured", "reading its rows", &measured, ctx));
     NB_TRY(ctx, nb_store_draws(store, &then, ctx));
     NB_REQUIRE(ctx, !measured || then == now, NB_EINVAL,
                "%s: its rows were measured with 'draws: %s', and the experiment has 'draws: %s': 'draws: %s' in the "
@@ -174,22 +138,18 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     NB_TRY(ctx, nb_store_add_columns(store, ctx));
     NB_TRY(ctx, check_draws(store, plan, ctx));
     NB_TRY(ctx, set_draws(store, plan->config->draws, ctx));
-    if (!store->write) NB_TRY(ctx, prepare_write(store, ctx));
+    if (!store->write) NB_TRY(ctx, nb_store_prepare(store, "store.write", &store->write, ctx));
     NB_TRY(ctx, make_planned(store, plan, ctx));
-    NB_TRY(ctx, place_rows(store, ctx));
+    NB_TRY(ctx, nb_store_execute(store, "store.place", "planning", ctx));
     NB_TRY(ctx, nb_store_keep_labels(store, plan->config, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still show theirs */
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
-    NB_TRY(ctx, read_statuses(store, "SELECT position, status FROM results WHERE position IS NOT NULL", terms->retry,
-                              *pending, &unused, ctx));
+    NB_TRY(ctx, read_statuses(store, "store.statuses", terms->retry, *pending, &unused, ctx));
     *pending_count = nb_terms_take_only(terms, plan, *pending);
     for (int i = 0; !terms->only && terms->retry[i]; i++)
         NB_TRY(ctx, plan_again(store, terms->retry[i], ctx)); /* else the others would lose theirs */
     if (!terms->mixed) NB_TRY(ctx, report_other_builds(store, terms->program, *pending_count > 0, count, by, ctx));
-    NB_TRY(ctx, nb_store_execute(store,
-                                 "DROP TABLE planned; UPDATE results SET manifest = NULL "
-                                 "WHERE status = 'planned' AND manifest IS NOT NULL",
-                                 "planning", ctx));
+    NB_TRY(ctx, nb_store_execute(store, "store.end_planning", "planning", ctx));
     return nb_store_commit(store, ctx);
 }
 
@@ -198,7 +158,8 @@ nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *te
 {
     NB_TRY(ctx, nb_store_begin(store, ctx));
     nb_status status = replan(store, plan, terms, pending, pending_count, ctx);
-    if (status != NB_OK) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* has nothing to do if SQLite did it */
+    if (status != NB_OK) /* has nothing to do if SQLite did it */
+        sqlite3_exec(store->db, nb_sql_text("store.rollback"), NULL, NULL, NULL);
     store->fresh = store->fresh && status != NB_OK;
     return status;
 }
@@ -209,17 +170,14 @@ static nb_status find_standing(nb_store *store, const nb_plan *plan, const char 
 {
     NB_TRY(ctx, check_draws(store, plan, ctx));
     NB_TRY(ctx, make_planned(store, plan, ctx));
-    return read_statuses(store,
-                         "SELECT new.rowid, old.status FROM planned new CROSS JOIN results old ON " SAME_ROW
-                         " WHERE (old.wanted & new.wanted) = new.wanted",
-                         retry, pending, standing, ctx);
+    return read_statuses(store, "store.standing", retry, pending, standing, ctx);
 }
 
 nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
                             nb_standing *standing, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_store_execute(store, "BEGIN", "beginning a transaction", ctx));
+    NB_TRY(ctx, nb_store_execute(store, "store.begin", "beginning a transaction", ctx));
     nb_status status = find_standing(store, plan, retry, pending, standing, ctx);
-    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL); /* nothing was written */
+    sqlite3_exec(store->db, nb_sql_text("store.rollback"), NULL, NULL, NULL); /* nothing was written */
     return status;
 }

@@ -61,9 +61,7 @@ nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests
     sqlite3_stmt *s;
     int room = 0, code;
     *manifests = NULL;
-    NB_TRY(ctx, nb_store_prepare(
-                    store, "SELECT coalesce(manifest, 0) FROM results WHERE position IS NOT NULL ORDER BY position", &s,
-                    ctx));
+    NB_TRY(ctx, nb_store_prepare(store, "store.signatures", &s, ctx));
     for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW; ++*count) {
         NB_GROW(ctx, *manifests, *count, room);
         (*manifests)[*count] = sqlite3_column_int64(s, 0);
@@ -79,11 +77,9 @@ nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
     *rows = (nb_row_list){.columns = r.columns, .row_size = store->study->row_size};
     nb_texts_init(&texts, ctx);
     while (strcmp(r.columns[r.status].name, "status") != 0) r.status++;
-    NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", "counting rows",
-                                &total, ctx));
+    NB_TRY(ctx, nb_store_number(store, "store.count_rows", "counting rows", &total, ctx));
     NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT @NAMES FROM results WHERE position IS NOT NULL ORDER BY position",
-                                 &r.statement, ctx));
+    NB_TRY(ctx, nb_store_prepare(store, "store.rows", &r.statement, ctx));
     for (; (code = sqlite3_step(r.statement)) == SQLITE_ROW && rows->count < total; rows->count++)
         NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count)));
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);

@@ -23,7 +23,7 @@ ASKS = {"src/rows/names.c"}
 COMMAND_LINE = ("src/commands/", "src/main.c", "src/make/")
 STATEMENT = re.compile(r"\s*(SELECT|WITH \w+ AS|INSERT INTO|UPDATE \w+ SET|DELETE FROM|DROP (TABLE|VIEW)|"
                        r"CREATE (TEMP |UNIQUE )*(TABLE|VIEW|INDEX))\b")
-STORES = ("src/run/", "src/components/study.c")
+STORES = ("src/components/study.c",)
 ASKING = re.compile(r"\bnb_(registries|problems|kernels|strategies|cores|partitions|attentions|studies|"
                     r"column_registry|choice_recall|labels_apart)\b")
 
