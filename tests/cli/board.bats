@@ -71,33 +71,30 @@ board() {
 }
 
 @test "what is no result, or says other numbers than its errors, is refused by its name" {
-    local words text
+    local words
     py halve_one results/suite/kmeans.json "$WORK/one.json"
     py without_one results/suite/kmeans.json "$WORK/less.json"
     py of_version results/suite/kmeans.json "$WORK/old.json" 0.0
     echo '{"suite": "1.0"}' >"$WORK/none.json"
     cp results/suite/kmeans.json "$WORK/again.json"
-    while IFS='|' read -r words text; do
+    while read -r words; do
         # shellcheck disable=SC2086
         board results/suite/tome.json $words -o "$WORK/board.html"
         [ "$status" -eq 2 ] || { echo "$words: exit status $status: $output"; return 1; }
-        expect "nysbench: error: $text"
+        output=$(sed 's/it says [0-9][0-9.e+-]*, and its errors give [0-9.e+-]*/it says #, and its errors give #/' \
+            <<<"$output") tell nysbench board results/suite/tome.json $words
         [ ! -e "$WORK/board.html" ] || { echo "$words: a board was written"; return 1; }
     done <<EOF
-$WORK/one.json|$WORK/one.json: encoders: number: it says 
-$WORK/less.json|$WORK/less.json: inputs: minilm-512-test_bash-reference_L4.safetensors is not there
-$WORK/old.json|$WORK/old.json: it is of another list of heads than suite 1.0, small form: it says suite 0.0, small form
-$WORK/none.json|$WORK/none.json: it is of another list of heads than suite 1.0, small form: it says suite 1.0, ? form
-$WORK/no.json|$WORK/no.json
-$WORK/again.json results/suite/kmeans.json|results/suite/kmeans.json: it is of kmeans, and so is $WORK/again.json: \
-a method has one place
---list tests/support/suite/tiny.json|results/suite/tome.json: it is of another list of heads than suite 0, tiny form: \
-it says suite 1.0, small form
+$WORK/one.json
+$WORK/less.json
+$WORK/old.json
+$WORK/none.json
+$WORK/no.json
+$WORK/again.json results/suite/kmeans.json
+--list tests/support/suite/tiny.json
 EOF
-    board -o "$WORK/board.html"
+    told board -o "$WORK/board.html"
     expect_status 2
-    expect "board: RESULT.json is missing"
-    board results/suite/tome.json -o "$WORK/board.txt"
+    told board results/suite/tome.json -o "$WORK/board.txt"
     expect_status 2
-    expect "board: --output $WORK/board.txt: expected a name that ends with .html, or -"
 }

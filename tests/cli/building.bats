@@ -49,12 +49,7 @@ SH
     printf '%s\n' '-- summary: x' '-- heading: y' 'SELECT 1;' >"$WORK/src/studies/error/figures/b.sql"
     local awk=$PWD/src/make/sql.awk
     ! (cd "$WORK" && awk -f "$awk" src/studies/error/*/*.sql) >"$WORK/c" 2>"$WORK/err"
-    diff - "$WORK/err" <<'TEXT'
-src/studies/error/figures/b.sql:2: the directive `-- heading:` is not of figures
-src/studies/error/figures/b.sql: a figure is a table with a script, and has no `-- script: NAME.gp`
-src/studies/error/tables/a.sql:2: no directive `-- belwo:`; src/show/query.h has all
-src/studies/error/tables/a.sql:7: the directive `-- script:` is not of tables
-TEXT
+    output=$(cat "$WORK/err") status=1 tell awk -f src/make/sql.awk
     awk -f "$awk" src/studies/*/*/*.sql src/{rows,answers,show}/*.sql >/dev/null
 }
 
@@ -64,9 +59,5 @@ TEXT
         'SELECT a}' '' '-- name: within' 'SELECT {a, {b}}' >"$WORK/src/rows/a.sql"
     local awk=$PWD/src/make/sql.awk
     ! (cd "$WORK" && awk -f "$awk" src/rows/a.sql) >"$WORK/c" 2>"$WORK/err"
-    diff - "$WORK/err" <<'TEXT'
-src/rows/a.sql, open: a { without its }, or a } without its {
-src/rows/a.sql, closed: a { without its }, or a } without its {
-src/rows/a.sql, within: a { without its }, or a } without its {
-TEXT
+    output=$(cat "$WORK/err") status=1 tell awk -f src/make/sql.awk
 }

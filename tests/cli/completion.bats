@@ -42,9 +42,6 @@ is() { # CANDIDATES WORD...
     is 'softmax' describe softm
     is 'strategy' list strat
     is 'attention|core|experiment|kernel|problem|strategy' new ''
-    run "$NYSBENCH" new partition mine # which is listed, and not offered there
-    expect_status 2
-    expect "new: 'partition' is unknown; allowed: experiment, strategy, problem, kernel, core, attention"
     is 'kmeans' select --strategy kme
     is 'svd' measure --core sv
     is 'kernel_ridge' suite ker

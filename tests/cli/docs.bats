@@ -14,9 +14,8 @@ load helpers
         "$NYSBENCH" describe --markdown "$part" >"$WORK/$part.md"
         diff "$WORK/$part.md" "docs/$part.md"
     done
-    run "$NYSBENCH" describe --markdown colums
+    told describe --markdown colums
     expect_status 2
-    expect "'colums' is neither columns nor components; did you mean 'columns'?"
 }
 
 # check_manual [FOLDER]: what is wrong in the README.md and the docs/ of a folder, a line each; the program says what
@@ -89,10 +88,7 @@ It has 1.2 [1.1, 1.3], 1.4 [1.3, 1.5] and 1.6 [1.5, 1.7]. This one is short; so 
 EOF
     run tests/checks/words.py "$WORK/text.md"
     expect_status 1
-    expect "text.md:3: 'It has 1.2 [1.1, 1.3], 1.4 [1.3, 1.5] and 1.6 [1.5, 1.7].': 3 intervals; make it a table"
-    expect "text.md:5: 'one two three four five six seven eight nine ten one two thr': 36 words; at most 35"
-    expect "text.md:7: 'Keys are told apart by these rows.': 'told apart'; better: compared by"
-    [ "${#lines[@]}" -eq 3 ]
+    tell words.py text.md
 }
 
 @test "docs/paper.md has at most 4,500 words: what is about the program, or a table more, belongs into its appendices" {

@@ -62,8 +62,8 @@ plots: []
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    grep -q "failed,.*exp: query [0-9]* has a score of [0-9.e+]*, allowed are at most 340: take a higher temperature" \
-        "$WORK/r/rows.csv"
+    output=$(grep '^nysbench: failed' <<<"$output" | sed -E 's/(query|score of) [0-9.e+]+/\1 #/g') \
+        tell nysbench run "$WORK/c.yaml"
 }
 
 @test "engine direct and streamed give the same rows under gram" {
@@ -90,12 +90,8 @@ problems:
 strategies: uniform
 cores: svd
 Y
-    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    told run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 2
-    expect "c.yaml:3:5: heads(file=smollm2_opticks_n1024_L15.safetensors, permute=true):" \
-        "permute = true needs a head without a causal mask"
-    expect "c.yaml:4:5: experiments/data/smollm2_opticks_n1024_L15.safetensors:" \
-        "first = 1024 is not one of its tokens 0 to 1023"
     [ ! -e "$WORK/r" ]
     for name in $(components src/problems); do
         run "$NYSBENCH" describe "$name"
@@ -110,7 +106,7 @@ Y
         --set landmarks=[4,6] \
         --set strategies=uniform -o "$WORK/r" >/dev/null
     run "$NYSBENCH" table "$WORK/r" errors
-    [ "$(grep -c 'S has rank d = 6: from m = d on' <<<"$output")" -eq 1 ]
+    output=$(grep -A 1 'S has rank' <<<"$output") tell nysbench table "$WORK/r" errors
     run "$NYSBENCH" table "$WORK/r" errors --where landmarks=4
     [ "$(grep -c 'S has rank' <<<"$output")" -eq 0 ]
 }

@@ -41,18 +41,14 @@ commands() {
     [ "$("$NYSBENCH" help claims)" != "$("$NYSBENCH" help claims.md)" ]
     run "$NYSBENCH" help columns
     expect $'\n'"    head"$'\n'"        kind: identifying; which head of the problem, from 0"$'\n'
-    run "$NYSBENCH" help confg
+    told help confg
     expect_status 2
-    [ "$output" = "nysbench: error: help: no topic 'confg'; did you mean 'config'?" ]
 }
 
 @test "help explains each word of the glossary that is no topic" {
-    run "$NYSBENCH" help scene
+    told help scene
     expect_status 0
-    expect $'    scene\n        a head under one kernel, with all its trials; the piece of work that a\n        worker'
-    expect "nysbench help method has all words of the glossary"
-    run "$NYSBENCH" help B
-    expect $'    S, F, X, B, A\n        S (n x n) is the attention matrix'
+    told help B
     sed -n '/^## Glossary/,/^## The/s/^| \([^|]*\) |.*/\1/p' docs/method.md | grep -v '^word$' |
         tr ',' '\n' >"$WORK/words"
     [ "$(wc -l <"$WORK/words")" -gt 20 ]
@@ -128,7 +124,7 @@ commands() {
     grep -q -- "-s, --set KEY=VALUE" "$WORK/run"
     run env SOURCE_DATE_EPOCH=yesterday "$make_manual" "$WORK"
     expect_status 1
-    expect "SOURCE_DATE_EPOCH is 'yesterday': expected seconds since 1970"
+    output=${output#*make_manual: } tell SOURCE_DATE_EPOCH=yesterday make_manual
 }
 
 # in_terminal COMMAND...: its output on a terminal.
@@ -145,7 +141,7 @@ in_terminal() {
     expect_status 0
     run in_terminal env PAGER="nysbench-no-such-pager" "$NYSBENCH" help run
     expect_status 1
-    expect "PAGER is 'nysbench-no-such-pager', which cannot be run"
+    output=$(grep -o 'nysbench: error: .*' <<<"$output" | tr -d '\r') tell PAGER=nysbench-no-such-pager nysbench help run
     run env PAGER="sed 's/^/PAGED /'" "$NYSBENCH" help run
     [ "${lines[0]}" = NAME ]
 }

@@ -55,15 +55,13 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     run "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'plots=[]' --set trials=1
     expect_status 0
     grep -q '^question: *"*mine' results/*/resolved.yaml
-    run "$NYSBENCH" run experiments/99-none.yaml
+    told run experiments/99-none.yaml
     expect_status 2
-    expect "nysbench: error: experiments/99-none.yaml: cannot be opened: No such file or directory"
     run "$NYSBENCH" plan experiments/37-all-layers.yaml
     expect_status 2
-    expect "build/all-layers/vit-4097-test_*.safetensors: no file matches; looked for in $WORK and in "
-    run "$NYSBENCH" measure --head experiments/data/none.safetensors:0 --strategy uniform -m 8 --core svd
+    output=$(sed 's/ and in .*//' <<<"$output" | grep -m 1 'vit-4097-test') tell nysbench plan experiments/37-all-layers.yaml
+    told measure --head experiments/data/none.safetensors:0 --strategy uniform -m 8 --core svd
     expect_status 2
-    expect "experiments/data/none.safetensors: cannot be opened"
     run "$NYSBENCH" plan "$WORK/experiments/../00-smoke.yaml"
     expect_status 2
 }

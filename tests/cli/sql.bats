@@ -46,9 +46,8 @@ measured() { # OPTIONS...
             size((SELECT list(error) FROM run WHERE 0)) AS none FROM one" -f csv
     expect_status 0
     [ "${lines[1]}" = "1,1,0,1,0" ]
-    run "$NYSBENCH" sql "$WORK/r" "SELECT median(e) FROM (SELECT over_sources(error, source_id) AS e FROM run)"
+    told sql "$WORK/r" "SELECT median(e) FROM (SELECT over_sources(error, source_id) AS e FROM run)"
     expect_status 2
-    expect "expected a number, or a list, as list() makes"
 }
 
 # A sweep has three settings of one option or more; a core in two sweeps is in the larger one.
@@ -134,7 +133,7 @@ END
         '/* nothing */ '; do
         run "$NYSBENCH" sql "$WORK/r" "$query"
         expect_status 2
-        [[ "${lines[0]}" == "nysbench: error: SQL"* ]] || { echo "$query: $output"; return 1; }
+        [[ "${lines[0]}" == "nysbench: error: SQL"* ]] || { echo "$query: $output"; return 1; } # the rest is SQLite's
     done
     [ "$before" = "$(sha256sum <"$WORK/r/results.sqlite")" ]
     py check_reading "$NYSBENCH" "$WORK/r"
@@ -143,14 +142,11 @@ END
 @test "a word that is no folder is no query either" {
     measured --only problem=gaussian
     for word in SELECT 1 '' "$WORK/nowhere"; do
-        run "$NYSBENCH" sql "$WORK/r" "$word"
+        told sql "$WORK/r" "$word"
         expect_status 2
-        [ "$output" = "nysbench: error: sql: '$word' is neither a folder nor a query, which has a blank, such as \
-'SELECT count(*) FROM run'" ]
     done
-    run "$NYSBENCH" sql "$WORK/r" "$WORK"
+    told sql "$WORK/r" "$WORK"
     expect_status 2
-    expect "$WORK: is not the folder of a run"
 }
 
 @test "runs of one study are asked together, of two not" {
@@ -164,9 +160,8 @@ END
     [ "${lines[1]#*,}" = "${lines[2]#*,}" ] && [ "${lines[1]##*,}" -eq 1 ]
     "$NYSBENCH" run experiments/10-coherence.yaml -q --set plots=[] --set trials=1 -o "$WORK/c" \
         --only problem=gaussian >/dev/null
-    run "$NYSBENCH" sql "$WORK/one" "$WORK/c" 'SELECT 1 FROM run'
+    told sql "$WORK/one" "$WORK/c" 'SELECT 1 FROM run'
     expect_status 2
-    expect "only runs of one study can be asked together"
 }
 
 # SQLite's sum depends on the order of rows and on its version, but of counts, and its log is base 10.

@@ -78,13 +78,12 @@ assert "caf\\xe9.safetensors" in json.load(sys.stdin)["problem"]'
     expect 'caf\xe9.safetensors'
     run "$NYSBENCH" measure --head "$head:0" --strategy uniform -m 4
     expect_status 2
-    expect "expected no control characters, found '\\x1b'"
+    tell nysbench select --strategy uniform -m 4
     [[ "$output" != *$'\033'* ]]
     printf 'problems: gaussian(n=9, d=2)\nstrategies: "command(run=\\"x \\e[31m\\")"\ncores: svd\nlandmarks: 2\n' \
         >"$WORK/c.yaml"
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
+    told plan "$WORK/c.yaml" -o "$WORK/r"
     expect_status 2
-    expect "expected no control characters"
     [[ "$output" != *$'\033'* ]]
 }
 
@@ -105,6 +104,6 @@ PY
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
     [ "$status" -eq 1 ]
     output=$(cat "$WORK/told")
-    expect "nysbench: failed: 4 rows: "
     expect "process #: <object at 0x#> in . failed"
+    output=$(grep '^nysbench: failed' <<<"$output") tell nysbench run "$WORK/c.yaml"
 }

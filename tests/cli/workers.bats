@@ -116,12 +116,12 @@ Y
 
 @test "wrong numbers of workers and threads are refused" {
     for wrong in -1 x 1025 2x 1.5 99999999999999999999 ""; do
-        run "$NYSBENCH" run experiments/00-smoke.yaml --jobs "$wrong" -o "$WORK/r"
+        told run experiments/00-smoke.yaml --jobs "$wrong" -o "$WORK/r"
         expect_status 2
-        expect "nysbench: error: run: --jobs '$wrong': expected a whole number from 0 to 1024"
         run "$NYSBENCH" run experiments/00-smoke.yaml --blas-threads "$wrong" -o "$WORK/r"
         expect_status 2
-        expect "nysbench: error: run: --blas-threads '$wrong': expected a whole number from 1 to "
+        output=$(sed -E 's/from 1 to [0-9]+/from 1 to #/' <<<"$output") # the build's most
+        tell nysbench run experiments/00-smoke.yaml --blas-threads "$wrong"
     done
     [ ! -e "$WORK/r" ]
 }
@@ -134,8 +134,9 @@ Y
     until_true more_rows_than "$rows"
     kill -TERM "$pid"
     await_status 130
-    expect "nysbench: warning: a worker ended at gaussian(n=200, d=16) head 0, trial "
-    [[ "$output" =~ "was killed by signal 9 (Killed); "("another continues its work"|"its rows were complete")$'\n' ]]
+    output=$(grep '^nysbench: warning' <<<"$output" |
+        sed -E 's/trial .* was killed/trial ... was killed/; s/another continues its work|its rows were complete/.../') \
+        tell nysbench run # what it did, and whether it had all of its rows, is chance
     [[ "$output" =~ "rows: 1200, "[0-9]+" ok, "[0-9]+" planned" ]]
     all_gone
     expect_to_go_on
@@ -196,10 +197,8 @@ Y
 @test "BLAS threads: one job, a warning, the manifest, numbers that agree" {
     config=(experiments/00-smoke.yaml --set "problems=gaussian(n=500, d=16)" --set strategies=uniform --set landmarks=8
         --set factors=cur --set "metrics=[error]" --set "plots=[]")
-    run "$NYSBENCH" run "${config[@]}" --set trials=1 --blas-threads 2 -q -o "$WORK/r"
+    warned run "${config[@]}" --set trials=1 --blas-threads 2 -q -o "$WORK/r"
     expect_status 0
-    expect "nysbench: warning: with 2 BLAS threads, results may differ in their last bits from those with one"
-    [ "$(grep -c warning <<<"$output")" -eq 1 ]
     grep -q '"jobs": 1,$' "$WORK/r/manifest.json"
     grep -q '"blas_threads": 2,$' "$WORK/r/manifest.json"
     OPENBLAS_NUM_THREADS=2 "$NYSBENCH" run "${config[@]}" --set trials=1 -q -j 2 -o "$WORK/one"
