@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* html.h - a page as one HTML page that needs nothing else: no network, no other file. Tables sort by a click on a
- * head, and long ones have a box that filters their rows (report.js); without scripts, all is there to read. A policy
- * in the page (CSP) forbids whatever is not its own. */
+/* html.h - what stands around the elements of a page of HTML, and texts in these. A policy in the page (CSP) forbids
+ * whatever is not its own. */
 #ifndef NB_HTML_H
 #define NB_HTML_H
-
-#include "show/page.h"
 
 #include <stdio.h>
 
@@ -17,8 +14,8 @@ typedef struct {
 /* These print what stands before and behind the elements of a page's body. */
 void nb_html_begin(FILE *out, const char *title, const nb_html_assets *assets);
 void nb_html_end(FILE *out, const nb_html_assets *assets);
-/* NB_EIO for a figure that cannot be read. */
-nb_status nb_html_print(FILE *out, const char *title, const nb_page *page, nb_ctx *ctx);
+/* A text, which has no markup, between what has. */
+void nb_html_print_text(FILE *out, const char *begin, const char *text, const char *end);
 
 /* The files of this folder that are part of a page, of which the Makefile makes texts. */
 extern const char nb_asset_report_css[], nb_asset_report_js[], nb_asset_board_css[], nb_asset_board_js[];

@@ -111,7 +111,7 @@ void nb_page_flush(nb_page *page); /* not set in, where scripts read lines */
 enum { NB_PAGE_PARAGRAPH = 110 };
 nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int width);
 
-/* In HTML (show/html.h), what stands below a heading of this level is folded, up to the next of that level, or of one
+/* In HTML, what stands below a heading of this level is folded, up to the next of that level, or of one
  * above NB_PAGE_DEEPEST. */
 enum { NB_PAGE_FOLDED = 6 };
 

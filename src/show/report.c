@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "components/registry.h"
-#include "show/html.h"
+#include "show/html_page.h"
 #include "answers/caveats.h"
 #include "rows/columns.h"
 #include "rows/open.h"
@@ -311,5 +311,5 @@ nb_status nb_report_print_markdown(FILE *out, const void *what, nb_ctx *ctx)
 nb_status nb_report_print_html(FILE *out, const void *what, nb_ctx *ctx)
 {
     const nb_report *report = what;
-    return nb_html_print(out, report->title, &report->page, ctx);
+    return nb_html_print_page(out, report->title, &report->page, ctx);
 }

@@ -4,31 +4,14 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "show/html.h"
 
 #include <nettle/base64.h>
 #include <string.h>
 
-/* Letters of a cell beyond which it is broken into lines, and into longer ones; columns of a table beyond which it is
- * printed across. */
+/* Columns of letters in a cell beyond which it is broken into lines, and prose into longer ones; columns of a table
+ * beyond which it is printed across. */
 enum { LONG_CELL = 26, PROSE_CELL = 100, WIDE_TABLE = 9 };
-
-void nb_html_print_escaped(FILE *out, const char *text)
-{
-    for (; *text; text++) switch (*text) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        default: fputc(*text, out);
-        }
-}
-
-static void print_within(FILE *out, const char *begin, const char *text, const char *end)
-{
-    fputs(begin, out);
-    nb_html_print_escaped(out, text);
-    fputs(end, out);
-}
 
 /* In a page that has headings of its own there are no anchors, and headings stand below those. */
 static nb_status write_heading(nb_page_walk *w)
@@ -41,19 +24,19 @@ static nb_status write_heading(nb_page_walk *w)
     if (s->folded && b->level != NB_PAGE_DEEPEST) fputs("</details>\n", w->out);
     s->folded = folds || (s->folded && b->level == NB_PAGE_DEEPEST);
     if (folds) {
-        print_within(w->out, "<details><summary>", b->text, "</summary>\n");
+        nb_html_print_text(w->out, "<details><summary>", b->text, "</summary>\n");
         return NB_OK;
     }
     fprintf(w->out, "<h%d", level);
     if (anchor) fprintf(w->out, " id=\"%s\"", anchor);
-    print_within(w->out, ">", b->text, "");
+    nb_html_print_text(w->out, ">", b->text, "");
     fprintf(w->out, "</h%d>\n", level);
     return NB_OK;
 }
 
 static nb_status write_paragraph(nb_page_walk *w)
 {
-    print_within(w->out, "<p>", w->block->text, "</p>\n");
+    nb_html_print_text(w->out, "<p>", w->block->text, "</p>\n");
     return NB_OK;
 }
 
@@ -61,14 +44,14 @@ static nb_status write_paragraph(nb_page_walk *w)
 static nb_status write_item(nb_page_walk *w)
 {
     fputs("<li>", w->out);
-    if (*w->block->mark) print_within(w->out, "<strong>", w->block->mark, "</strong> ");
-    print_within(w->out, "", w->block->text, "</li>\n");
+    if (*w->block->mark) nb_html_print_text(w->out, "<strong>", w->block->mark, "</strong> ");
+    nb_html_print_text(w->out, "", w->block->text, "</li>\n");
     return NB_OK;
 }
 
 static nb_status write_verbatim(nb_page_walk *w)
 {
-    print_within(w->out, "<pre><code>", w->block->text, "</code></pre>\n");
+    nb_html_print_text(w->out, "<pre><code>", w->block->text, "</code></pre>\n");
     return NB_OK;
 }
 
@@ -81,17 +64,20 @@ static nb_status write_picture(nb_page_walk *w)
     NB_TRY(ctx, nb_read_file(w->block->path, &svg, ctx));
     NB_NEED(base64, nb_alloc(ctx, BASE64_ENCODE_RAW_LENGTH(strlen(svg)) + 1, 1));
     base64_encode_raw(base64, strlen(svg), (const uint8_t *)svg);
-    print_within(w->out, "<figure>\n<div class=\"drawing\"><img alt=\"", w->block->text, "\"");
+    nb_html_print_text(w->out, "<figure>\n<div class=\"drawing\"><img alt=\"", w->block->text, "\"");
     fprintf(w->out, " src=\"data:image/svg+xml;base64,%s\"></div>\n", base64);
-    print_within(w->out, "<figcaption>", w->block->text, "</figcaption>\n</figure>\n");
+    nb_html_print_text(w->out, "<figcaption>", w->block->text, "</figcaption>\n</figure>\n");
     return NB_OK;
 }
 
+/* Numbers and words are never broken, labels and prose where they are long. */
 static const char *class_of(const nb_page_sheet *t, int column, nb_page_entry cell)
 {
+    int kind = column == NB_PAGE_BANDS ? NB_PAGE_LABEL : t->columns[column].kind;
     int letters = nb_text_columns(cell.text) + nb_text_columns(cell.mark);
-    if (nb_page_is_number(t, column)) return " class=\"number\"";
-    return letters > PROSE_CELL ? " class=\"long prose\"" : letters > LONG_CELL ? " class=\"long\"" : "";
+    if (kind & NB_PAGE_NUMBER) return " class=\"number\"";
+    if (kind & NB_PAGE_PROSE && letters > PROSE_CELL) return " class=\"long prose\"";
+    return kind & (NB_PAGE_PROSE | NB_PAGE_LABEL) && letters > LONG_CELL ? " class=\"long\"" : "";
 }
 
 static void print_row(FILE *out, const nb_page_sheet *t, int row)
@@ -101,8 +87,8 @@ static void print_row(FILE *out, const nb_page_sheet *t, int row)
     for (int c = nb_page_first_column(t); c < t->column_count; c++) {
         nb_page_entry cell = nb_page_cell_at(t, row, c);
         fprintf(out, head ? "<th scope=\"col\"%s>" : "<td%s>", class_of(t, c, cell));
-        nb_html_print_escaped(out, cell.text);
-        print_within(out, "", cell.mark, head ? "</th>" : "</td>");
+        nb_html_print_text(out, "", cell.text, "");
+        nb_html_print_text(out, "", cell.mark, head ? "</th>" : "</td>");
     }
     fputs("</tr>\n", out);
 }

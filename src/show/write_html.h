@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* write_html.h - what a page of HTML (show/html.h) tells the writer of blocks. */
+/* write_html.h - what a page of HTML (show/html_page.h) tells the writer of blocks. */
 #ifndef NB_WRITE_HTML_H
 #define NB_WRITE_HTML_H
 
@@ -10,7 +10,5 @@ typedef struct {                /* nb_page_walk.own of nb_page_html_writer */
     bool folded;                /* private: what is written now is */
     int tables;                 /* private: written so far */
 } nb_html_state;
-
-void nb_html_print_escaped(FILE *out, const char *text);
 
 #endif

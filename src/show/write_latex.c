@@ -25,33 +25,35 @@ static void print_part(FILE *out, const char *text, int length)
     }
 }
 
-static void print_escaped(FILE *out, const char *text)
+static void print_text(FILE *out, const char *begin, const char *text, const char *end)
 {
+    fputs(begin, out);
     print_part(out, text, (int)strlen(text));
+    fputs(end, out);
 }
 
-static void print_braced(FILE *out, const char *text, int length)
+/* Prints a number, with braces around what stands in front of its digits and behind them. */
+static void print_number(FILE *out, nb_page_entry cell)
 {
-    if (length == 0) return;
-    fputc('{', out);
-    print_part(out, text, length);
-    fputc('}', out);
+    if (cell.digits > cell.text) {
+        fputc('{', out);
+        print_part(out, cell.text, (int)(cell.digits - cell.text));
+        fputc('}', out);
+    }
+    fputs(cell.digits, out);
+    if (*cell.mark) print_text(out, "{", cell.mark, "}");
 }
 
-/* Prints a cell; in a column of numbers what is none stands in braces, also behind or before one. */
+/* In a column of numbers what is none stands in braces. */
 static void print_cell(FILE *out, nb_page_entry cell, bool among_numbers)
 {
+    bool braced = among_numbers && (*cell.text || *cell.mark);
     if (among_numbers && cell.digits) {
-        print_braced(out, cell.text, (int)(cell.digits - cell.text));
-        fputs(cell.digits, out);
-        print_braced(out, cell.mark, (int)strlen(cell.mark));
+        print_number(out, cell);
         return;
     }
-    bool braced = among_numbers && (*cell.text || *cell.mark);
-    if (braced) fputc('{', out);
-    print_escaped(out, cell.text);
-    print_escaped(out, cell.mark);
-    if (braced) fputc('}', out);
+    print_text(out, braced ? "{" : "", cell.text, "");
+    print_text(out, "", cell.mark, braced ? "}" : "");
 }
 
 static void print_row(FILE *out, const nb_page_sheet *t, int row)
@@ -59,9 +61,8 @@ static void print_row(FILE *out, const nb_page_sheet *t, int row)
     const char *band = t->rows[row].band;
     if (t->rows[row].ruled || (row > 0 && t->rows[row - 1].band && !band)) fputs("\\midrule\n", out);
     if (nb_page_begins_band(t, row)) {
-        fprintf(out, "\\multicolumn{%d}{l}{", t->column_count);
-        print_escaped(out, band);
-        fputs("} \\\\\n", out);
+        fprintf(out, "\\multicolumn{%d}{l}", t->column_count);
+        print_text(out, "{", band, "} \\\\\n");
     }
     for (int c = 0; c < t->column_count; c++) {
         if (c > 0) fputs(" & ", out);
@@ -76,8 +77,9 @@ static void print_tabular(FILE *out, const nb_page_sheet *t)
     for (int c = 0; c < t->column_count; c++) fputc(nb_page_is_number(t, c) ? 'S' : 'l', out);
     fputs("}\n\\toprule\n", out);
     for (int c = 0; c < t->column_count && !t->headless; c++) {
+        const char *head = t->columns[c].text;
         if (c > 0) fputs(" & ", out);
-        print_braced(out, t->columns[c].text, (int)strlen(t->columns[c].text));
+        if (*head) print_text(out, "{", head, "}");
     }
     if (!t->headless) fputs(" \\\\\n\\midrule\n", out);
     for (int r = 0; r < t->row_count; r++) print_row(out, t, r);
@@ -101,8 +103,7 @@ static void print_caption(FILE *out, const char *text, const char *formula)
         print_formula(out, formula);
         text = at + strlen(formula);
     }
-    print_escaped(out, text);
-    fputs("}\n", out);
+    print_text(out, "", text, "}\n");
 }
 
 static nb_status write_table(nb_page_walk *w)
@@ -118,11 +119,9 @@ static nb_status write_table(nb_page_walk *w)
 
 static nb_status write_note(nb_page_walk *w)
 {
-    fputs("\\par\\footnotesize ", w->out);
-    print_escaped(w->out, w->block->mark);
-    fputs(*w->block->mark ? " " : "", w->out);
-    print_escaped(w->out, w->block->text);
-    fputc('\n', w->out);
+    const char *mark = w->block->mark;
+    print_text(w->out, "\\par\\footnotesize ", mark, *mark ? " " : "");
+    print_text(w->out, "", w->block->text, "\n");
     return NB_OK;
 }
 

@@ -150,9 +150,7 @@ static void print_head(FILE *out, const char *kind, const char *first, const cha
 
 static void print_small(FILE *out, const char *text)
 {
-    fputs(" <small>", out);
-    nb_html_print_escaped(out, text);
-    fputs("</small>", out);
+    nb_html_print_text(out, " <small>", text, "</small>");
 }
 
 static void print_heads(FILE *out, const nb_board_track *t)
@@ -212,8 +210,7 @@ static void print_no_numbers(FILE *out)
 static void print_row(FILE *out, const nb_board_track *t, int track, const nb_board_entry *e)
 {
     const nb_suite_method *m = &e->result->method;
-    fputs("<tr><th scope=\"row\">", out);
-    nb_html_print_escaped(out, m->label);
+    nb_html_print_text(out, "<tr><th scope=\"row\">", m->label, "");
     if (m->tuned && strcmp(m->tuned, "test") == 0) print_warning(out, "tuned on test sources");
     if (m->sizes) print_warning(out, "cost not counted");
     if (m->traits & NB_ATTENTION_ORACLE) print_warning(out, "reads exact outputs");
@@ -267,11 +264,8 @@ static void print_absent(FILE *out, const nb_board *b, int track)
             count == 1 ? " is" : "s are", b->suite->tracks[track].name);
     for (int i = 0; i < b->count; i++) {
         if (is_entry(&b->results[i], track)) continue;
-        fputs("<li>", out);
-        nb_html_print_escaped(out, b->results[i].method.label);
-        fputs(": ", out);
-        nb_html_print_escaped(out, b->results[i].absent[track]);
-        fputs("</li>\n", out);
+        nb_html_print_text(out, "<li>", b->results[i].method.label, ": ");
+        nb_html_print_text(out, "", b->results[i].absent[track], "</li>\n");
     }
     fputs("</ul>\n</details>\n", out);
 }
@@ -290,8 +284,7 @@ static nb_status print_track(FILE *out, const nb_board *b, int track, nb_html_st
                 "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Methods for %s\">\n"
                 "<table class=\"board buttons\">\n<caption>%d %s on %d sources, by their number. The baseline is ",
                 name, t->count, t->count == 1 ? "method" : "methods", t->entries[0].number.sources);
-        nb_html_print_escaped(out, b->suite->tracks[track].baseline);
-        fputs(".</caption>\n", out);
+        nb_html_print_text(out, "", b->suite->tracks[track].baseline, ".</caption>\n");
         print_heads(out, t);
         for (int i = 0; i < t->count; i++) NB_TRY(ctx, print_entry(out, b, track, i, state, ctx));
         fputs("</table>\n</div>\n", out);
@@ -312,10 +305,9 @@ nb_status nb_board_print(FILE *out, const void *what, nb_ctx *ctx)
     const char *title;
     NB_NEED(title, nb_format(ctx, "Approximate attention: suite %s, %s form", b->suite->version, b->suite->form));
     nb_html_begin(out, title, &assets);
-    fputs("<main>\n<h1>", out);
-    nb_html_print_escaped(out, title);
+    nb_html_print_text(out, "<main>\n<h1>", title, "</h1>\n");
     fprintf(out,
-            "</h1>\n<p>How much less error an attention has than a baseline that costs as much, for %d method%s. The "
+            "<p>How much less error an attention has than a baseline that costs as much, for %d method%s. The "
             "number is the mean of log2(the baseline's error / the method's) at 1/4, 1/8, 1/16 and 1/32 of exact "
             "attention's multiplications: 0 is the baseline, 1 is half its error. Nine in ten heads have at least what "
             "stands under \"9 in 10\".</p>\n"

@@ -2,7 +2,7 @@
 /* board_chart.c - the drawings of a board, as elements of SVG that take their colours from board.css. */
 #include "suite/board.h"
 
-#include "show/write_html.h"
+#include "show/html.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,8 +98,7 @@ static void print_label(FILE *out, double y, const char *text)
     fprintf(out, "<text x=\"%d\" y=\"%.1f\">", WIDTH - RIGHT + 8, y + 4);
     char shown[MOST + 4];
     snprintf(shown, sizeof shown, "%.*s%s", MOST, text, strlen(text) > MOST ? "..." : "");
-    nb_html_print_escaped(out, shown);
-    fputs("</text>", out);
+    nb_html_print_text(out, "", shown, "</text>");
 }
 
 static void print_curve(FILE *out, const scale *s, const nb_board *board, int track, int place, double label_y)
@@ -110,8 +109,7 @@ static void print_curve(FILE *out, const scale *s, const nb_board *board, int tr
         fprintf(out, "<g class=\"curve led c%d\" data-entry=\"%s-%d\"><title>", place, name, place + 1);
     else
         fprintf(out, "<g class=\"curve\" data-entry=\"%s-%d\"><title>", name, place + 1);
-    nb_html_print_escaped(out, e->result->method.label);
-    fputs("</title>", out);
+    nb_html_print_text(out, "", e->result->method.label, "</title>");
     print_line(out, s, e->errors);
     if (place < LEADERS) print_label(out, label_y, e->result->method.label);
     fputs("</g>\n", out);

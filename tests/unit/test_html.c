@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "base/scratch.h"
-#include "show/html.h"
+#include "show/html_page.h"
 #include "show/report.h"
 
 #include <sys/stat.h>
@@ -45,7 +45,7 @@ static char *main_of(const nb_page *page, nb_ctx *ctx)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_ok(ctx, nb_html_print(out, "t", page, ctx));
+    assert_ok(ctx, nb_html_print_page(out, "t", page, ctx));
     fclose(out);
     char *begin = strstr(text, "<main>\n"), *end = strstr(text, "</main>");
     assert_true(begin && end);
@@ -69,7 +69,7 @@ static void figures_are_images_in_the_page(void **state)
     nb_page_picture(&page, nb_format(ctx, "%s/none.svg", folder), "none.svg", "none");
     FILE *nowhere = fopen("/dev/null", "w");
     assert_non_null(nowhere);
-    assert_error(ctx, nb_html_print(nowhere, "t", &page, ctx), NB_EIO, "none.svg");
+    assert_error(ctx, nb_html_print_page(nowhere, "t", &page, ctx), NB_EIO, "none.svg");
     fclose(nowhere);
 }
 
@@ -120,13 +120,38 @@ static void texts_are_text(void **state)
         "</table>\n</div>\n");
 }
 
+/* What a cell may be is said of its column: only labels and prose are broken into lines, and only prose into long ones. */
+static void cells_break_by_their_columns(void **state)
+{
+    static const struct {
+        int kind, letters;
+        const char *class;
+    } known[] = {{NB_PAGE_WORD, 101, ""},
+                 {NB_PAGE_NUMBER, 101, " class=\"number\""},
+                 {NB_PAGE_LABEL, 26, ""},
+                 {NB_PAGE_LABEL, 101, " class=\"long\""},
+                 {NB_PAGE_PROSE, 26, ""},
+                 {NB_PAGE_PROSE, 27, " class=\"long\""},
+                 {NB_PAGE_PROSE, 100, " class=\"long\""},
+                 {NB_PAGE_PROSE, 101, " class=\"long prose\""}};
+    nb_ctx *ctx = *state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        nb_page page;
+        nb_page_make(&page, ctx);
+        nb_page_table(&page);
+        nb_page_column(&page, known[i].kind, "h");
+        nb_page_row(&page);
+        nb_page_cell(&page, "\u00e9%0*d", known[i].letters - 1, 0);
+        assert_non_null(strstr(main_of(&page, ctx), nb_format(ctx, "<td%s>\u00e9", known[i].class)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(figures_are_images_in_the_page),
-        test_with_ctx(addresses_lead_from_folder_to_file),
-        test_with_ctx(headings_have_anchors_and_fold),
-        test_with_ctx(texts_are_text),
+        test_with_ctx(figures_are_images_in_the_page), test_with_ctx(addresses_lead_from_folder_to_file),
+        test_with_ctx(headings_have_anchors_and_fold), test_with_ctx(texts_are_text),
+        test_with_ctx(cells_break_by_their_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
