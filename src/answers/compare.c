@@ -268,22 +268,14 @@ static nb_status judge_all(comparer *c, const nb_comparison *together)
     return c->terms->contrast.pool ? find_changes(c) : NB_OK;
 }
 
-nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *out, nb_ctx *ctx)
-{
-    comparer c = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
-    NB_TRY(ctx, nb_relation_unfinished(relation, &c.unfinished, ctx));
-    NB_TRY(ctx, estimate_all(&c));
-    return judge_all(&c, out);
-}
-
 /* Finds by what is compared: what is given, or the study's metric and the one beside it, as far as rows have them. */
 static nb_status find_metrics(const nb_relation *relation, const nb_contrast_terms *terms, const nb_column *metrics[2],
                               nb_ctx *ctx)
 {
     const nb_study *study = relation->study;
     const nb_column *usual = terms->metric ? nb_column_find(study->columns, terms->metric) : nb_study_metric(study);
-    bool methods = study->baseline >= 0 && strcmp(terms->by, study->axes[study->baseline].column) == 0;
-    bool both = !terms->metric && study->beside && methods && !terms->all_pairs && !terms->difference;
+    bool open = !terms->metric && study->beside && !terms->all_pairs && !terms->difference;
+    bool both = open && study->baseline >= 0 && strcmp(terms->by, study->axes[study->baseline].column) == 0;
     const nb_column *wanted[] = {usual, both ? nb_column_find(study->columns, study->beside) : NULL};
     metrics[0] = usual;
     metrics[1] = NULL;
@@ -296,14 +288,17 @@ static nb_status find_metrics(const nb_relation *relation, const nb_contrast_ter
     return NB_OK;
 }
 
-nb_status nb_compare_openly(nb_relation *relation, const nb_compare_terms *given, const char *usual, nb_comparison *out,
-                            nb_ctx *ctx)
+nb_status nb_compare(nb_relation *relation, const nb_compare_terms *given, const char *usual, nb_comparison *out,
+                     nb_ctx *ctx)
 {
-    const nb_column *by = nb_column_find(relation->study->columns, given->contrast.by), *metrics[2];
+    const nb_column *columns = relation->study->columns, *by = nb_column_find(columns, given->contrast.by), *metrics[2];
+    nb_contrasts none;
     nb_comparison *all;
     nb_compare_terms *terms;
     comparer of[2];
     nb_grid values;
+    if (!by || (given->contrast.metric && !nb_column_find(columns, given->contrast.metric)))
+        return nb_contrasts_make(relation, &given->contrast, &none, ctx); /* which says what is wrong */
     NB_NEED(all, nb_alloc(ctx, 2, sizeof *all));
     NB_NEED(terms, nb_alloc(ctx, 2, sizeof *terms));
     NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
@@ -334,5 +329,5 @@ nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *poo
     NB_TRY(ctx, nb_relation_values(relation, terms.contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
     NB_TRY(ctx, nb_relation_seed(relation, &terms.seed, ctx));
-    return nb_compare_openly(relation, &terms, relation->baseline, out, ctx);
+    return nb_compare(relation, &terms, relation->baseline, out, ctx);
 }

@@ -58,15 +58,12 @@ typedef struct nb_comparison {
 nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
                               const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx);
 
-/* `terms` must outlive the comparison. */
-nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
-
-/* Compares by terms that may leave open
+/* Compares by terms, which must outlive the comparison, and may leave open
  *   the metric (NULL): the study's usual one or, where no row has that, the one beside it; where rows have both,
  *     methods are compared by each of them
  *   the baseline (-1): found by nb_compare_baseline, from `usual`, for each metric. */
-nb_status nb_compare_openly(nb_relation *relation, const nb_compare_terms *terms, const char *usual,
-                            nb_comparison *comparison, nb_ctx *ctx);
+nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, const char *usual, nb_comparison *comparison,
+                     nb_ctx *ctx);
 
 /* The study's methods so compared, against the relation's baseline; `pool` as nb_contrast_terms. Of nothing where the
  * study has no methods to compare, or the rows fewer than two. */

@@ -133,7 +133,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));
-    NB_TRY(ctx, nb_compare_openly(relation, terms, usual, &comparison, ctx));
+    NB_TRY(ctx, nb_compare(relation, terms, usual, &comparison, ctx));
     return print_comparison(g, &comparison, ctx);
 }
 

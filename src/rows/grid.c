@@ -42,7 +42,7 @@ nb_cell nb_real_cell(double value)
 
 nb_cell nb_whole_cell(double value)
 {
-    return isfinite(value) ? nb_int_cell((long long)value) : nb_real_cell(NAN);
+    return isfinite(value) ? nb_int_cell((long long)value) : (nb_cell){.type = NB_CELL_REAL, .real = NAN};
 }
 
 nb_cell nb_numeral_cell(const char *before, const char *digits, const char *mark)
@@ -80,7 +80,7 @@ nb_status nb_grid_real(nb_grid *g, double value)
 
 nb_status nb_grid_whole(nb_grid *g, double value)
 {
-    return isfinite(value) ? nb_grid_int(g, (long long)value) : nb_grid_real(g, NAN);
+    return nb_grid_add(g, nb_whole_cell(value));
 }
 
 void nb_grid_begin(nb_grid *g, nb_ctx *ctx)

@@ -57,7 +57,7 @@ nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may
 nb_cell nb_text_cell(const char *text);
 nb_cell nb_int_cell(long long value);
 nb_cell nb_real_cell(double value);
-nb_cell nb_whole_cell(double value); /* of a whole number; none of what is infinite */
+nb_cell nb_whole_cell(double value); /* of a whole number; one that is not known of what is infinite */
 nb_cell nb_numeral_cell(const char *before, const char *digits, const char *mark);
 
 /* A grid whose first row says which columns it has: each row begins with nb_grid_row and has the same ones. If memory

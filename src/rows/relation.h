@@ -24,7 +24,7 @@ typedef enum {
 typedef struct {
     const char *word;
     nb_sql_kind kind;
-    nb_cell value;            /* a name, text or piece: its text; NULL: out of memory */
+    nb_cell value;            /* a name, text or piece: its text; NULL: out of memory, or not needed */
     const char *const *names; /* or texts; end with NULL */
 } nb_sql_given;
 

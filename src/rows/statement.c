@@ -38,7 +38,8 @@ static nb_status add_each(nb_string *sql, const char *const *names, char quote, 
 /* `text` ... end - 1: what stands behind the colon of {word: text}. */
 static nb_status add_word(nb_string *sql, const nb_sql_given *g, const char *text, const char *end, nb_ctx *ctx)
 {
-    if (!g->value.text) return NB_ENOMEM;
+    if (!g->value.text && nb_ctx_exhausted(ctx)) return NB_ENOMEM; /* it could not be made */
+    NB_REQUIRE(ctx, g->value.text, NB_EBUG, "SQL is given no text for {%s}", g->word);
     switch (g->kind) {
     case NB_SQL_IS_NAME: return add_name(sql, g->value.text, ctx);
     case NB_SQL_IS_TEXT: return add_quoted(sql, g->value.text, TEXT_QUOTE, ctx);

@@ -243,7 +243,7 @@ static int check_forest(nb_relation *r, const char *name, const char *by, nb_ctx
     nb_grid a;
     int lines = 0, found = 0;
     assert_non_null(forest);
-    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
     assert_ok(ctx, nb_query_fill(r, forest->sql, &a, ctx));
     for (int i = 0; i < a.count; i++) {
         const nb_cell *core = nb_grid_at(&a, i, 0), *label = core + 1, *panel = core + 2, *ratio = core + 4;
@@ -281,7 +281,7 @@ static int check_cores(nb_relation *r, nb_ctx *ctx)
     nb_comparison c;
     nb_grid a;
     int refused = 0, left_out = 0;
-    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
     for (int i = 0; i < c.count; i++) {
         const nb_compared *x = &c.items[i];
         const char *strategy = setting_cell(x, "strategy")->text;
@@ -404,7 +404,7 @@ static int check_stars(nb_relation *r, int *mixed, nb_ctx *ctx)
     nb_comparison c;
     nb_grid a;
     int known = 0, refused = 0, stars = 0;
-    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
     for (int i = 0; i < c.count; i++) {
         known += c.items[i].verdict != NB_NO_VERDICT && c.items[i].verdict != NB_REFUSED;
         refused += c.items[i].verdict == NB_REFUSED;

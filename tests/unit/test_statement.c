@@ -69,6 +69,8 @@ static void test_mistakes(void **state)
     assert_error(ctx, nb_sql_fill("columns.nothing", NULL, &sql, ctx), NB_EBUG, "no file of SQL has 'columns.nothing'");
     assert_error(ctx, nb_sql_fill("columns.key", NB_GIVEN(NB_GIVE_VALUE("column", "a value is no word")), &sql, ctx),
                  NB_EBUG, "the SQL 'columns.key' is not given {column}");
+    assert_error(ctx, nb_sql_fill("columns.key", NB_GIVEN(NB_GIVE_NAME("column", NULL)), &sql, ctx), NB_EBUG,
+                 "SQL is given no text for {column}");
 }
 
 int main(void)
