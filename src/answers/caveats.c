@@ -52,18 +52,15 @@ static nb_status find_in_rows(const nb_relation *r, const char *memory, nb_texts
     const nb_column *metric = nb_study_metric(study);
     const char *by = study->baseline < 0 || !metric ? NULL : study->axes[study->baseline].column;
     const char *name = metric ? metric->name : NULL, *noise = metric ? metric->noise : NULL,
-               *trivial = metric ? metric->trivial : NULL, *by_ids[] = {NULL, NULL}, **others;
+               *trivial = metric ? metric->trivial : NULL, **others;
     unsigned there = (name ? METRIC : 0u) | (noise ? NOISE : 0u) | (trivial ? TRIVIAL : 0u) | (by ? BY : 0u) |
                      (memory ? MEMORY : 0u);
-    if (by) NB_NEED(by_ids[0], nb_format(ctx, "%s_id", by));
     NB_TRY(ctx, list_others(study, by, &others, ctx));
     const nb_sql_given *given =
-        NB_GIVEN(NB_GIVE_NAME("metric", name ? name : NB_SQL_NO_NAME),
-                 NB_GIVE_NAME("noise", noise ? noise : NB_SQL_NO_NAME), NB_GIVE_VALUE("metric", name),
-                 NB_GIVE_VALUE("noise", noise), NB_GIVE_NAME("trivial", trivial), NB_GIVE_VALUE("trivial", trivial),
-                 NB_GIVE_VALUE("by", by), NB_GIVE_NAME("by_id", by_ids[0]), NB_GIVE_NAMES("by_ids", by_ids),
-                 NB_GIVE_NAMES("others", others), NB_GIVE_NAME("memory", memory), NB_GIVE_VALUE("memory", memory),
-                 NB_GIVE_VALUE("enomem", nb_status_name(NB_ENOMEM)), NB_GIVE_INT("exclusive", study->exclusive));
+        NB_GIVEN(NB_GIVE_VALUE("metric", name), NB_GIVE_VALUE("noise", noise), NB_GIVE_VALUE("trivial", trivial),
+                 NB_GIVE_VALUE("by", by), NB_GIVE_NAMES("others", others), NB_GIVE_NAME("memory", memory),
+                 NB_GIVE_VALUE("memory", memory), NB_GIVE_VALUE("enomem", nb_status_name(NB_ENOMEM)),
+                 NB_GIVE_INT("exclusive", study->exclusive));
     for (size_t s = 0; s < sizeof statements / sizeof *statements; s++) {
         nb_grid a;
         if (statements[s].needs & ~there) continue;

@@ -1,6 +1,5 @@
 -- What a reader of the run should know before its numbers: each statement answers with one sentence, or with none.
--- {metric}, {noise} and {trivial} are the study's columns, {by_id} what its methods differ in; caveats.c says which
--- statements need them.
+-- caveats.c says which of the study's columns a statement needs.
 
 -- name: unfinished
 SELECT 'The run is not finished: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
@@ -32,17 +31,17 @@ SELECT 'Few sources (texts, images, or draws of generated data), and no verdict 
 FROM few HAVING count(*) > 0;
 
 -- name: few_trials
-WITH drawn AS (SELECT max(trial) + 1 AS trials FROM key WHERE draws GROUP BY ''{by_ids:, @})
+WITH drawn AS (SELECT max(trial) + 1 AS trials FROM scored WHERE draws GROUP BY method)
 SELECT 'Few trials: ' || min(trials) || '. In a trial strategies draw the same for all sources, so more sources do ' ||
        'not make up for few trials' ||
        CASE WHEN min(trials) < 3 THEN ', and comparisons have no verdict.' ELSE ': intervals are wide.' END
 FROM drawn HAVING min(trials) < 5;
 
 -- name: oracle_leads
-WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM run WHERE opens),
+WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM key WHERE opens),
 entry AS MATERIALIZED (
-    SELECT contest, trial, last_trial, {by_id} AS method, {metric} AS result FROM run JOIN line USING (line_id)
-    WHERE status = 'ok' AND {metric} IS NOT NULL AND ({metric} <= {noise}) IS NOT TRUE
+    SELECT contest, trial, last_trial, method, x AS result FROM scored JOIN line USING (line_id)
+    WHERE status = 'ok' AND x IS NOT NULL AND (x <= noise) IS NOT TRUE
         AND (SELECT max(oracle) FROM component WHERE kind = :by)),
 met AS (
     SELECT contest, trial, method, result FROM entry
@@ -61,25 +60,24 @@ SELECT 'An oracle is in the lead: ' || label || ', oracle has the least ' || :me
 FROM leader JOIN component ON kind = :by AND id = method WHERE oracle;
 
 -- name: noise
-SELECT count(CASE WHEN {metric} <= {noise} THEN 1 END) || ' of ' || count(*) || ' values of ' || :metric ||
+SELECT count(CASE WHEN x <= noise THEN 1 END) || ' of ' || count(*) || ' values of ' || :metric ||
        ' are not above their rounding noise (column ' || :noise || '): they say that it is small, and nothing about ' ||
        'which is smaller.'
-FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {metric} <= {noise} THEN 1 END) > 0;
+FROM scored WHERE status = 'ok' AND x IS NOT NULL HAVING count(CASE WHEN x <= noise THEN 1 END) > 0;
 
 -- name: trivial
-WITH result AS MATERIALIZED (
-    SELECT {by_id} AS id, {metric} >= {trivial} AS worse FROM run WHERE status = 'ok' AND {metric} IS NOT NULL),
-method AS (
-    SELECT id, count(*) AS results, count(CASE WHEN worse THEN 1 END) AS worse FROM result GROUP BY id)
+WITH per_method AS (
+    SELECT method AS id, count(*) AS results, count(CASE WHEN x >= trivial THEN 1 END) AS worse
+    FROM scored WHERE status = 'ok' AND x IS NOT NULL GROUP BY method)
 SELECT 'Mostly no better than equal weights for all tokens (column ' || :trivial || '): ' ||
        listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' || worse || ' of ' || results || ' rows)',
               id) || '.'
-FROM method JOIN component USING (id) WHERE kind = :by AND 2 * worse > results HAVING count(*) > 0;
+FROM per_method JOIN component USING (id) WHERE kind = :by AND 2 * worse > results HAVING count(*) > 0;
 
 -- name: warnings
 SELECT rows || ' of ' || (SELECT count(*) FROM key) || ' rows came with a warning; the first: ' || reason || '.'
-FROM (SELECT count(*) AS rows, min(position), reason FROM run
-      WHERE status = 'ok' AND reason <> '' AND ({metric} <= {noise}) IS NOT TRUE)
+FROM (SELECT count(*) AS rows, min(run.position), reason FROM run JOIN scored USING (id)
+      WHERE run.status = 'ok' AND reason <> '' AND (x <= noise) IS NOT TRUE)
 WHERE rows > 0;
 
 -- name: no_memory_told

@@ -28,7 +28,7 @@ typedef struct {
     nb_relation *relation;
     const nb_contrast_terms *terms;
     nb_pair_question question;
-    const char *grouped; /* the column of pairs that a setting is known by: setting, or scope where one is pooled */
+    bool pooled; /* a setting is a scope of pairs */
     nb_contrasts *out;
     int *known_by; /* by setting, ascending */
     nb_grid rows;  /* by value, how many it has */
@@ -67,15 +67,17 @@ static nb_status name_settings(maker *m)
     for (int i = 0; i < all; i++)
         if (!pooled || strcmp(m->question.setting[i], m->terms->pool) != 0) names[count++] = m->question.setting[i];
     m->out->setting_columns = names;
-    m->grouped = pooled ? "scope" : "setting";
+    m->pooled = pooled;
     return NB_OK;
 }
 
-/* Behind the cells of a value or setting: what it is known by among pairs, and the setting of its first row. */
+/* Behind the cells of a value or setting: what it is known by among pairs, and, of a value, the setting of its first
+ * row. */
 enum { KNOWN_BY, FIRST_SETTING };
 
-/* Asks for the values in these columns, each with its label, of the first row of each value or setting. */
-static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_grid *answer)
+/* Asks for the values in these columns, each with its label, of the first row of each value or setting, as the
+ * statement says. */
+static nb_status ask_cells(const maker *m, const char *const *columns, const char *statement, nb_grid *answer)
 {
     nb_string cells = NB_NO_TEXT;
     for (; *columns; columns++) {
@@ -84,19 +86,17 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
         NB_TRY(m->ctx, nb_cell_sql(c, &cell, m->ctx));
         NB_TRY(m->ctx, nb_append(&cells, m->ctx, "%s, ", cell));
     }
-    return nb_sql_ask(
-        m->relation, "contrast.firsts",
-        NB_GIVEN(NB_GIVE_PIECE("cells", cells.text), NB_GIVE_NAME("of", of), NB_GIVE_NAME("grouped", m->grouped)),
-        answer, m->ctx);
+    return nb_sql_ask(m->relation, statement,
+                      NB_GIVEN(NB_GIVE_PIECE("cells", cells.text), NB_GIVE_INT("pooled", m->pooled)), answer, m->ctx);
 }
 
 static nb_status find_settings(maker *m)
 {
     nb_grid *settings = &m->out->settings;
-    NB_TRY(m->ctx, ask_cells(m, m->out->setting_columns, m->grouped, settings));
+    NB_TRY(m->ctx, ask_cells(m, m->out->setting_columns, "contrast.first_of_settings", settings));
     NB_NEED(m->known_by, nb_alloc(m->ctx, (size_t)settings->count + 1, sizeof *m->known_by));
     for (int i = 0; i < settings->count; i++)
-        m->known_by[i] = (int)nb_grid_at(settings, i, settings->columns - 2 + KNOWN_BY)->integer;
+        m->known_by[i] = (int)nb_grid_at(settings, i, settings->columns - 1 + KNOWN_BY)->integer;
     return NB_OK;
 }
 
@@ -201,7 +201,7 @@ static nb_status read_pairs(maker *m, int baseline, int first, int *count)
 {
     sqlite3_stmt *s;
     const nb_sql_given *given =
-        NB_GIVEN(NB_GIVE_NAME("grouped", m->grouped), NB_GIVE_INT("first", first), NB_GIVE_INT("baseline", baseline),
+        NB_GIVEN(NB_GIVE_INT("pooled", m->pooled), NB_GIVE_INT("first", first), NB_GIVE_INT("baseline", baseline),
                  {"b", NB_SQL_IS_VALUE, *value_cell(m, baseline, KNOWN_BY), NULL});
     NB_TRY(m->ctx, nb_sql_prepare(m->relation, "contrast.pairs", given, &s, m->ctx));
     for (*count = 0;; ++*count) {
@@ -315,7 +315,7 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
     NB_TRY(ctx, name_settings(&m));
     NB_TRY(ctx, check_single(&m));
     NB_TRY(ctx, nb_relation_strata(relation, &out->strata, ctx));
-    NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
+    NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "contrast.first_of_values", &out->values));
     NB_TRY(ctx, find_settings(&m));
     NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));
     NB_NEED(m.unmet, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unmet));

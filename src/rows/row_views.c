@@ -87,10 +87,26 @@ static nb_status make_without(const nb_relation *r)
                       r->ctx);
 }
 
+static nb_status make_scored(const nb_relation *r)
+{
+    const nb_study *study = r->study;
+    const nb_column *metric = nb_study_metric(study);
+    const char *method = NB_SQL_NO_NAME;
+    if (metric && study->baseline >= 0)
+        NB_NEED(method, nb_format(r->ctx, "%s_id", study->axes[study->baseline].column));
+    return nb_sql_run(r, "row_views.scored",
+                      NB_GIVEN(NB_GIVE_NAME("method", method),
+                               NB_GIVE_NAME("metric", metric ? metric->name : NB_SQL_NO_NAME),
+                               NB_GIVE_NAME("noise", metric && metric->noise ? metric->noise : NB_SQL_NO_NAME),
+                               NB_GIVE_NAME("trivial", metric && metric->trivial ? metric->trivial : NB_SQL_NO_NAME)),
+                      r->ctx);
+}
+
 nb_status nb_row_views_make(const nb_relation *r)
 {
     NB_TRY(r->ctx, make_view(r));
     NB_TRY(r->ctx, make_without(r));
+    NB_TRY(r->ctx, make_scored(r));
     NB_TRY(r->ctx, nb_sql_run(r, "row_views.unfinished", NULL, r->ctx));
     return make_measured(r);
 }
