@@ -12,8 +12,8 @@
 --            two values, either way round, that are not compared in a setting that both have rows in. refusal says in
 --            what else they differ there: 'rows_seen', of a pair with two results only one has looked at rows of S that
 --            both are judged on; 'build', all rows of one head are of different builds
---   met_on   where there are several builds: whether two values, either way round, have rows of one build on a head that
---            both have rows on
+--   met_on   where there are several builds: whether two values, either way round, have rows of one build on a head
+--            that both have rows on
 --   not_pooled
 --            two values that have pairs in a setting in which they are not compared, and so are not over its scope
 

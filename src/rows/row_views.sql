@@ -42,8 +42,8 @@ FROM component AS c JOIN run ON run.number = c.first_row
 WHERE NOT c.has_result AND kind IN (''{kinds:, @}) AND EXISTS (SELECT 1 FROM key WHERE status = 'ok')
 GROUP BY kind_place, status, {reason} ORDER BY kind_place, min(c.id);
 
--- Rows with what methods of the study are compared by: `key` with the method, its result, that one's rounding noise, and
--- what a trivial method has; NULL where the study has no such column.
+-- Rows with what methods of the study are compared by: `key` with the method, its result, the rounding noise of that,
+-- and what a trivial method has; NULL where the study has no such column.
 -- name: scored
 CREATE TEMP VIEW scored AS
 SELECT key.*, {method} AS method, {metric} AS x, {noise} AS noise, {trivial} AS trivial FROM key;

@@ -313,7 +313,7 @@ CASES
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded build
 }
 
-@test "what is compared on some problems is not said to be compared on none: table shares counts those that are refused" {
+@test "what is compared on some problems is not said to be compared on none: shares counts those that are refused" {
     drawn --set 'problems=["gaussian(n=40, d=4)", "clusters(n=40, d=4, count=4)"]' --set landmarks=8
     py change_build "$WORK/r/results.sqlite" 'clusters%'
     lines 'assert {x["pairs"] for x in lines if "kmeans" in x["method"]} == {8}'

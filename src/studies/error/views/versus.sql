@@ -30,8 +30,8 @@ CREATE TEMP TABLE opposed ( -- each line of a cell, and what it is paired with
     setting INTEGER, fixed INTEGER, a INTEGER, a_pairing INTEGER, b INTEGER, b_pairing INTEGER,
     PRIMARY KEY (panel_id, core_id, landmarks, variant_id, same)) WITHOUT ROWID;
 INSERT INTO opposed
-SELECT l.panel_id, l.core_id, l.landmarks, l.variant_id, l.same, l.head_id, l.question, l.setting, n.fixed, v.strategy_id,
-       v.pairing_id, base.strategy_id, base.pairing_id
+SELECT l.panel_id, l.core_id, l.landmarks, l.variant_id, l.same, l.head_id, l.question, l.setting, n.fixed,
+       v.strategy_id, v.pairing_id, base.strategy_id, base.pairing_id
 FROM cell_line AS l CROSS JOIN baseline_of AS n ON n.panel_id = l.panel_id AND n.core_id = l.core_id
     AND n.landmarks = l.landmarks AND n.variant_id = l.variant_id AND n.question = l.question
 JOIN variant AS v ON v.id = n.variant_id JOIN variant AS base ON base.id = n.base_id;
