@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_record.h - the blocks of a page, for those that print pages. */
+/* page_record.h - the blocks of a page, the walk over them, and its writers. */
 #ifndef NB_PAGE_RECORD_H
 #define NB_PAGE_RECORD_H
 
