@@ -26,8 +26,10 @@
  *
  * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto fits a head without and with near keys (both; a
  * window, if top=0) and has the fit with the lesser error at the exact queries, each left out; where these differ
- * little, k random queries decide with them. All kinds have the same draws. Steps 2 to 4 are in
- * layers/kernel_ridge_fit.c. */
+ * little, k random queries decide with them. All kinds have the same draws. With a tolerance a head is fitted with near
+ * keys only where its relative error without them is above it, as estimated at up to 32 queries: half of them are those
+ * of the largest q_i'(k_i - mean k), which look most at themselves; the others are random, for all the rest. Steps 2 to
+ * 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"
@@ -71,7 +73,7 @@ static const nb_option options[] = {
     NB_OPTION_FIELD(nb_kernel_ridge_options, near, NB_OPTION_ENUM, int, "none",
                     "keys to which a query attends itself: those in a window around it, the top keys, which its "
                     "cluster's exact row gives most, or both; landmarks stand for the others; auto: both or none, "
-                    "whatever leaves a head the lesser error at exact queries",
+                    "whatever leaves a head the lesser error at exact queries, or as `tolerance` says",
                     .choices = nears, .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, window, NB_OPTION_INT, int, "auto",
@@ -87,10 +89,15 @@ static const nb_option options[] = {
         "columns of an image whose patches are the last tokens, row by row: the window is around blocks of 8 x "
         "8 patches; auto: of the largest square; none: tokens are a row",
         .lo = 2, .hi = 1 << 20, .word = "none", .second = "auto", .newer = true),
+    NB_OPTION_FIELD(
+        nb_kernel_ridge_options, tolerance, NB_OPTION_REAL, double, "0",
+        "relative error, estimated at up to 32 queries, up to which near=auto leaves a head without near keys; 0: both "
+        "kinds are fitted and compared",
+        .lo = 0, .hi = 10, .newer = true),
     NB_OPTION_END};
 
 enum { GROUPS = 96 }; /* exact queries of a task, at most */
-enum { USUAL_NEAR = 32 };
+enum { USUAL_NEAR = 32, TOLERANT_PROBES = 32 };
 
 /* A thread's. */
 typedef struct {
@@ -132,7 +139,7 @@ static void plan_near(const nb_kernel_ridge_options *o, int n, nb_kernel_ridge_p
 {
     int window = o->window == NB_AUTO ? USUAL_NEAR : o->window;
     p->with_near = o->near != NB_NEAR_NONE;
-    p->probes = o->near == NB_NEAR_AUTO ? p->k : 0;
+    if (o->near == NB_NEAR_AUTO) p->probes = o->tolerance > 0 ? nb_lesser(p->k, TOLERANT_PROBES) : p->k;
     if (has_top(o->near)) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
     p->near = (nb_neighbourhood){.n = n, .window = has_window(o->near)};
     p->near.reach = nb_lesser(window / 2, n);
@@ -332,6 +339,8 @@ static nb_status check(const void *opts, nb_ctx *ctx)
                "kernel_ridge(near=%s, top=%d): near=top, both and auto have top keys", nears[o->near], o->top);
     NB_REQUIRE(ctx, o->top != 0 || o->near == NB_NEAR_AUTO, NB_EINVAL,
                "kernel_ridge(near=%s, top=0): near=auto alone can do without top keys", nears[o->near]);
+    NB_REQUIRE(ctx, o->tolerance == 0 || o->near == NB_NEAR_AUTO, NB_EINVAL,
+               "kernel_ridge(near=%s, tolerance=%g): near=auto alone has a tolerance", nears[o->near], o->tolerance);
     NB_REQUIRE(ctx, o->near == NB_NEAR_NONE || o->counts, NB_EINVAL,
                "kernel_ridge(near=%s, counts=false): near keys are taken out of the counts; leave one of them",
                nears[o->near]);
@@ -442,6 +451,7 @@ static nb_status find_stream(const nb_kernel_ridge_options *o, nb_pass *pass, nb
     nb_kernel_ridge_options plain = *o;
     plain.near = NB_NEAR_NONE;
     plain.window = plain.top = plain.grid = NB_AUTO;
+    plain.tolerance = 0;
     nb_choice choice = {.component = &nb_attention_kernel_ridge.component, .options = &plain};
     NB_TRY(ctx, nb_choice_describe(&choice, ctx));
     pass->stream.component = choice.canonical;

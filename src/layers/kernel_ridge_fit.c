@@ -29,8 +29,7 @@ static nb_status seed(const nb_stream *of, const char *role, int m, gsl_rng **rn
 static nb_status gather(int d, const nb_scalar *x, int count, const int *from, double **out, nb_ctx *ctx)
 {
     NB_NEED(*out, nb_alloc_raw(ctx, (size_t)d * (size_t)count));
-    for (int i = 0; i < count; i++)
-        nb_scalar_to_double((size_t)d, x + (size_t)from[i] * (size_t)d, *out + (size_t)i * (size_t)d);
+    nb_scalar_gather_to_double(d, x, count, from, *out);
     return NB_OK;
 }
 
@@ -490,23 +489,22 @@ static nb_status attend_probes(const nb_kernel_ridge_plan *p, const nb_layer_hea
     return assign(p, q, p->probes, h->centres, p->k, h->probe_owner, ctx);
 }
 
-/* *square <- the squared error at the probes, by the fit at hand. */
-static nb_status find_probe_error(const nb_layer_head *points, const nb_kernel_ridge_head *h, head_system *x,
-                                  nb_near_room *near, double *square, nb_ctx *ctx)
+/* *rest (dv x probes) <- what the fit at hand leaves of the exact outputs at the probes. */
+static nb_status leave_fit(const nb_layer_head *points, const nb_kernel_ridge_head *h, head_system *x,
+                           nb_near_room *near, double **rest, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
     int dv = p->shape->dv, k = p->k, m = p->m, probes = p->probes;
-    double *rest, *cross;
-    NB_NEED(rest, nb_alloc_raw(ctx, (size_t)dv * (size_t)probes));
+    double *cross;
+    NB_NEED(*rest, nb_alloc_raw(ctx, (size_t)dv * (size_t)probes));
     NB_NEED(cross, nb_alloc_raw(ctx, (size_t)k * (size_t)probes));
     NB_TRY(ctx, find_softmax(points, h, k, probes, x, near, ctx));
     find_features(x, true);
     /* O - N - f'(Y0 + D F M^-1 T) */
-    leave_prior(x, k, probes, rest);
+    leave_prior(x, k, probes, *rest);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, probes, m, 1, x->features, m, x->features + (size_t)m * (size_t)k, m, 0, cross,
             k);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, dv, probes, k, -1, x->dual, k, cross, k, 1, rest, dv);
-    *square = nb_dot((size_t)dv * (size_t)probes, rest, rest);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, dv, probes, k, -1, x->dual, k, cross, k, 1, *rest, dv);
     return NB_OK;
 }
 
@@ -516,29 +514,93 @@ static nb_status choose_near(const nb_layer_head *points, nb_kernel_ridge_head *
                              nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
-    double error[2] = {x[0].error, x[1].error}, square;
+    double error[2] = {x[0].error, x[1].error}, *rest;
+    size_t count = (size_t)p->shape->dv * (size_t)p->probes;
     if (fmax(error[0], error[1]) < clearly * clearly * fmin(error[0], error[1])) {
         NB_TRY(ctx, attend_probes(p, points, h, &near->softmax, ctx));
         for (int i = 0; i < 2; i++) {
-            NB_TRY(ctx, find_probe_error(points, h, &x[i], near, &square, ctx));
-            error[i] = sqrt(error[i]) * sqrt(square);
+            NB_TRY(ctx, leave_fit(points, h, &x[i], near, &rest, ctx));
+            error[i] = sqrt(error[i]) * sqrt(nb_dot(count, rest, rest));
         }
     }
     h->near = error[1] <= near_tie * near_tie * error[0];
     return NB_OK;
 }
 
+/* How many probes are not random, but the queries that look most at themselves. */
+static int sharp_probes(const nb_kernel_ridge_plan *p)
+{
+    return p->probes / 2;
+}
+
+/* These probes: the largest q_i'(k_i - mean k). */
+static nb_status find_sharpest(const nb_kernel_ridge_plan *p, const nb_layer_head *points, nb_kernel_ridge_head *h,
+                               nb_ctx *ctx)
+{
+    size_t n = (size_t)p->shape->n, d = (size_t)p->shape->d, count = (size_t)sharp_probes(p), *sharpest;
+    nb_scalar *mean, *score;
+    double *sum, *square;
+    NB_NEED(sum, nb_alloc_reals(ctx, d, 2));
+    square = sum + d;
+    NB_NEED(mean, nb_alloc_scalars(ctx, d + n));
+    score = mean + d;
+    NB_NEED(sharpest, nb_alloc(ctx, count + 1, sizeof *sharpest));
+    for (size_t j = 0; j < n; j++) nb_scalar_add_moments(d, points->k + j * d, sum, square);
+    nb_scale(d, 1 / (double)n, sum);
+    nb_scalar_of(d, sum, mean);
+    for (size_t i = 0; i < n; i++)
+        score[i] = nb_scalar_dot(d, points->q + i * d, points->k + i * d) - nb_scalar_dot(d, points->q + i * d, mean);
+    nb_count_multiplications(3.0 * p->shape->n * p->shape->d);
+    nb_scalar_largest_indices(count, n, score, sharpest);
+    for (size_t i = 0; i < count; i++) h->tokens[(size_t)p->k + i] = (int)sharpest[i];
+    return NB_OK;
+}
+
+/* Returns the sum of x (dv x probes), squared, over all queries, of which the random probes stand for those that are
+ * not sharp. */
+static double sum_over_queries(const nb_kernel_ridge_plan *p, const double *x)
+{
+    int sharp = sharp_probes(p);
+    size_t at = (size_t)sharp * (size_t)p->shape->dv, rest = (size_t)(p->probes - sharp) * (size_t)p->shape->dv;
+    return nb_dot(at, x, x) + (double)(p->shape->n - sharp) / (p->probes - sharp) * nb_dot(rest, x + at, x + at);
+}
+
+/* Sets h->near where the fit without near keys, x[0], has a relative error above the tolerance. */
+static nb_status need_near(const nb_layer_head *points, nb_kernel_ridge_head *h, head_system *x, nb_near_room *near,
+                           nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = x->p;
+    size_t dv = (size_t)p->shape->dv, count = dv * (size_t)p->probes;
+    double *exact, *rest;
+    NB_NEED(exact, nb_alloc_raw(ctx, count));
+    NB_TRY(ctx, find_sharpest(p, points, h, ctx));
+    NB_TRY(ctx, attend_probes(p, points, h, &near->softmax, ctx));
+    NB_TRY(ctx, leave_fit(points, h, x, near, &rest, ctx));
+    nb_scalar_to_double(count, h->outputs + dv * (size_t)p->k, exact);
+    h->near = !(sum_over_queries(p, rest) <= pow(p->o->tolerance, 2) * sum_over_queries(p, exact));
+    return NB_OK;
+}
+
+/* Fits the kinds that a head may have, x[0] without and x[1] with near keys, and sets h->near. */
+static nb_status fit_kinds(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
+                           nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
+{
+    bool choice = p->probes > 0, tolerant = choice && p->o->tolerance > 0;
+    h->near = p->with_near;
+    if (choice || !p->with_near) NB_TRY(ctx, fit(p, stream, points, false, h, &x[0], near, ctx));
+    if (tolerant) NB_TRY(ctx, need_near(points, h, x, near, ctx));
+    if (h->near) NB_TRY(ctx, fit(p, stream, points, true, h, &x[1], near, ctx));
+    return choice && !tolerant ? choose_near(points, h, x, near, ctx) : NB_OK;
+}
+
 nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
                               nb_kernel_ridge_head *h, nb_near_room *near, nb_ctx *ctx)
 {
-    head_system x[2]; /* without and with near keys */
+    head_system x[2];
     h->select_s = 0;
     h->diverged = !nb_scalars_finite((size_t)p->k * (size_t)p->shape->dv, h->outputs);
     if (h->diverged) return NB_OK;
-    h->near = p->with_near;
-    for (int i = p->probes > 0 ? 0 : p->with_near; i <= p->with_near; i++)
-        NB_TRY(ctx, fit(p, stream, points, i, h, &x[i], near, ctx));
-    if (p->probes > 0) NB_TRY(ctx, choose_near(points, h, x, near, ctx));
+    NB_TRY(ctx, fit_kinds(p, stream, points, h, x, near, ctx));
     memcpy(h->landmarks, x[h->near].landmarks, (size_t)p->shape->d * (size_t)p->m * sizeof *h->landmarks);
     NB_TRY(ctx, make_values(h, &x[h->near], ctx));
     return h->near && p->top > 0 ? group_queries(p, points->q, h, ctx) : NB_OK;

@@ -15,7 +15,7 @@ enum { NB_NEAR_NONE, NB_NEAR_WINDOW, NB_NEAR_TOP, NB_NEAR_BOTH, NB_NEAR_AUTO };
 typedef struct {
     int landmarks, rows, queries, keys, init, batches, sampling, weighted, counts, mass, prior, normalised, ridges;
     int near, window, top, grid;
-    double ridge;
+    double ridge, tolerance;
 } nb_kernel_ridge_options;
 
 /* Sizes that follow from options and shape. */
@@ -23,7 +23,7 @@ typedef struct {
     const nb_kernel_ridge_options *o;
     const nb_layer_shape *shape;
     int k, m, queries, keys, ridges, groups;
-    int probes;            /* random queries on which near keys are tried; 0: there is no choice */
+    int probes;            /* random queries at which errors are measured; 0: there is no choice of near keys */
     bool with_near;        /* a head has near keys, or may have them */
     int top;               /* 0: none */
     nb_neighbourhood near; /* whether there is a window, and the blocks */

@@ -111,10 +111,28 @@ WIDTHS void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum,
     }
 }
 
+/* Returns how many indices follow each other, from the first on. */
+static int run_length(int count, const int *index)
+{
+    int run = 1;
+    while (run < count && index[run] == index[0] + run) run++;
+    return run;
+}
+
 void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)
 {
-    for (size_t i = 0; i < (size_t)count; i++)
-        memcpy(out + i * (size_t)d, x + (size_t)from[i] * (size_t)d, (size_t)d * sizeof *x);
+    for (int i = 0, run; i < count; i += run, out += (size_t)run * (size_t)d) {
+        run = run_length(count - i, from + i);
+        memcpy(out, x + (size_t)from[i] * (size_t)d, (size_t)run * (size_t)d * sizeof *x);
+    }
+}
+
+void nb_scalar_gather_to_double(int d, const nb_scalar *x, int count, const int *from, double *out)
+{
+    for (int i = 0, run; i < count; i += run, out += (size_t)run * (size_t)d) {
+        run = run_length(count - i, from + i);
+        nb_scalar_to_double((size_t)run * (size_t)d, x + (size_t)from[i] * (size_t)d, out);
+    }
 }
 
 WIDTHS void nb_scalar_add_columns(int d, int count, const nb_scalar *x, nb_scalar *y)

@@ -39,6 +39,7 @@ void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double
 
 /* out (d x count) <- the columns from[i] of x. */
 void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out);
+void nb_scalar_gather_to_double(int d, const nb_scalar *x, int count, const int *from, double *out);
 
 /* y (d) <- y + the columns of x, d x count. */
 void nb_scalar_add_columns(int d, int count, const nb_scalar *x, nb_scalar *y);

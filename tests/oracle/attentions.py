@@ -732,7 +732,17 @@ def kernel_ridge(q, k, v, o, spec):
         return without()[0](q, near, dtype)
     if o["near"] != "auto":
         return beside()[0](q, near, dtype)
-    (plain, error), (with_near, near_error) = without(), beside()
+    (plain, error) = without()
+    if o.get("tolerance"):
+        probes = drawn[of_queries.choose(min(rows, 32), queries)]
+        sharp = len(probes) // 2
+        probes[:sharp] = np.argsort(-np.sum(q * (k - k.mean(axis=0)), axis=1), kind="stable")[:sharp]
+        exact = softmax(logits(q[probes], k, float)) @ v
+        weights = np.where(np.arange(len(probes)) < sharp, 1, (n - sharp) / (len(probes) - sharp))
+        rest, whole = (weights @ np.sum(x**2, axis=1)
+                       for x in (plain(q[probes], near[probes], float) - exact, exact))
+        return (plain if rest <= o["tolerance"]**2 * whole else beside()[0])(q, near, dtype)
+    with_near, near_error = beside()
     if max(error, near_error) < 1.5**2 * min(error, near_error):
         probes = drawn[of_queries.choose(rows, queries)]
         exact = softmax(logits(q[probes], k, float)) @ v
@@ -758,7 +768,7 @@ def with_options(changed):
 
     def text(options):
         return f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in options.items())})"
-    drawn = text({key: value for key, value in o.items() if key not in ("near", "window", "top", "grid")})
+    drawn = text({key: value for key, value in o.items() if key not in ("near", "window", "top", "grid", "tolerance")})
     return text(o), lambda q, k, v: kernel_ridge(q, k, v, o, drawn)
 
 
@@ -826,7 +836,9 @@ def near_far_cases():
                     {"near": "both", "ridge": 0.25, "queries": 1000, "keys": 1000, "rows": 40, "landmarks": 70},
                     {"near": "both", "landmarks": 1, "rows": 1}, {"near": "auto"}, {"near": "auto", "top": 0},
                     {"near": "auto", "window": 8, "top": 0, "grid": "auto", "landmarks": 12, "rows": 9},
-                    {"near": "auto", "window": 0, "top": 3, "landmarks": 40, "rows": 30}):
+                    {"near": "auto", "window": 0, "top": 3, "landmarks": 40, "rows": 30},
+                    {"near": "auto", "tolerance": 10}, {"near": "auto", "top": 0, "tolerance": 1e-6},
+                    {"near": "auto", "tolerance": 0.3, "rows": 40}, {"near": "auto", "tolerance": 0.1, "rows": 1}):
         yield with_options(changed)
 
 
@@ -840,7 +852,8 @@ def test_near_far():
         if "grid=auto" not in spec:
             compare_heads(narrow, spec, formula, name=", n = 171, dv = 7")
     many = smooth(rng, 96, 16, heads=60)  # near keys help some heads, the probes decide about others
-    for changed in ({"near": "auto"}, {"near": "auto", "top": 3}, {"near": "auto", "top": 0, "window": 9}):
+    for changed in ({"near": "auto"}, {"near": "auto", "top": 3}, {"near": "auto", "top": 0, "window": 9},
+                    {"near": "auto", "tolerance": 0.2}, {"near": "auto", "top": 0, "tolerance": 0.3}):
         compare_heads(many, *with_options({**changed, "landmarks": 12, "rows": 8, "queries": 90}), name=", 60 heads")
     for n in (1, 2, 65, 300):
         for near in (f"near=window, window={2 * n}", f"near=top, top={n}", "near=both, window=1000000, top=1",

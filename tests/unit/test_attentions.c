@@ -63,6 +63,7 @@ static const char *const specs[] = {
     "kernel_ridge(landmarks=7, near=both, window=9, grid=9)",
     "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=5)",
     "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=0)",
+    "kernel_ridge(landmarks=9, rows=20, near=auto, tolerance=0.2)",
     "streamingllm(window=5, sinks=2)",
     "streamingllm(window=0, sinks=0)",
     "strided(window=3, stride=7, sinks=0)",
@@ -1161,7 +1162,8 @@ static void test_near_keys_of_degenerate_heads(void **state)
                                            "kernel_ridge(landmarks=601, rows=200, near=both, window=9, grid=30)",
                                            "kernel_ridge(landmarks=30, near=both, grid=24)",
                                            "kernel_ridge(landmarks=30, near=auto)",
-                                           "kernel_ridge(landmarks=30, near=auto, top=0)"};
+                                           "kernel_ridge(landmarks=30, near=auto, top=0)",
+                                           "kernel_ridge(landmarks=30, near=auto, tolerance=1e-7)"};
     const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
     ctx = *state;
     for (int kind = 0; kind < 3; kind++) {
@@ -1185,7 +1187,9 @@ static void test_near_auto_is_the_kind_that_it_chooses(void **state)
     static const char *const kinds[][3] = {{"kernel_ridge(landmarks=12, near=auto)", "kernel_ridge(landmarks=12)",
                                             "kernel_ridge(landmarks=12, near=both)"},
                                            {"kernel_ridge(landmarks=12, near=auto, top=0)",
-                                            "kernel_ridge(landmarks=12)", "kernel_ridge(landmarks=12, near=window)"}};
+                                            "kernel_ridge(landmarks=12)", "kernel_ridge(landmarks=12, near=window)"},
+                                           {"kernel_ridge(landmarks=12, near=auto, tolerance=0.4)",
+                                            "kernel_ridge(landmarks=12)", "kernel_ridge(landmarks=12, near=both)"}};
     const nb_layer_shape s = {.batch = 1, .heads = 24, .key_heads = 24, .n = 601, .d = 9, .dv = 4};
     const size_t each = (size_t)(s.n * s.dv);
     ctx = *state;
@@ -1217,9 +1221,37 @@ static void test_near_auto_is_the_kind_that_it_chooses(void **state)
     }
 }
 
+/* Three tokens look at themselves alone, with values that are large; no random query is likely to be one of them. A
+ * tolerance sees what landmarks leave there: without these tokens they suffice. */
+static void test_tolerance_sees_few_sharp_queries(void **state)
+{
+    const nb_layer_shape s = {.batch = 1, .heads = 2, .key_heads = 2, .n = 601, .d = 9, .dv = 4};
+    const size_t each = (size_t)(s.n * s.dv);
+    nb_scalar *out[3];
+    ctx = *state;
+    nb_layer layer = make_layer(&s, 0.1, 43);
+    nb_scalar *q = (nb_scalar *)(uintptr_t)layer.q, *k = (nb_scalar *)(uintptr_t)layer.k,
+              *v = (nb_scalar *)(uintptr_t)layer.v;
+    for (size_t i = 0; i < 2 * each; i++) v[i] = 1 + (nb_scalar)0.1 * v[i];
+    for (int i = 100; i < s.n; i += 200) {
+        for (int l = 0; l < s.d; l++) q[i * s.d + l] = k[i * s.d + l] = l == i / 200 ? 8 : 0;
+        for (int l = 0; l < s.dv; l++) v[i * s.dv + l] = 10;
+    }
+    static const char *const specs_of[] = {"kernel_ridge(landmarks=12, near=auto, tolerance=0.2)",
+                                           "kernel_ridge(landmarks=12)", "kernel_ridge(landmarks=12, near=both)"};
+    for (int i = 0; i < 3; i++) {
+        nb_choice attention = choose(&nb_attentions, specs_of[i], ctx);
+        out[i] = attend(&attention, &layer, 1).out;
+    }
+    assert_memory_equal(out[0], out[2], each * sizeof(nb_scalar));
+    assert_memory_equal(out[0] + each, out[1] + each, each * sizeof(nb_scalar));
+}
+
 static void test_near_keys_that_contradict(void **state)
 {
-    static const char *const wrong[][2] = {{"kernel_ridge(window=9)", "near=none, window=9"},
+    static const char *const wrong[][2] = {{"kernel_ridge(tolerance=0.1)", "near=none, tolerance=0.1"},
+                                           {"kernel_ridge(near=both, tolerance=0.1)", "near=both, tolerance=0.1"},
+                                           {"kernel_ridge(window=9)", "near=none, window=9"},
                                            {"kernel_ridge(top=9)", "near=none, top=9"},
                                            {"kernel_ridge(grid=auto)", "near=none, grid"},
                                            {"kernel_ridge(near=top, window=32)", "near=top, window=32"},
@@ -1571,6 +1603,7 @@ int main(void)
         test_with_ctx(test_kernel_ridge_of_degenerate_heads),
         test_with_ctx(test_near_keys_of_degenerate_heads),
         test_with_ctx(test_near_auto_is_the_kind_that_it_chooses),
+        test_with_ctx(test_tolerance_sees_few_sharp_queries),
         test_with_ctx(test_near_keys_that_contradict),
         test_with_ctx(test_kernel_ridge_of_infinite_logits),
         test_with_ctx(test_one_token),
