@@ -193,6 +193,19 @@ def integer(name, value, least, most):
     return value
 
 
+def number(name, value, least, most):
+    """value as a float; TypeError if it is none, ArgumentError if it is out of range."""
+    try:
+        if isinstance(value, (bool, str)):
+            raise TypeError
+        value = float(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a number, not {type(value).__name__}") from None
+    if not least <= value <= most:
+        raise ArgumentError(f"{name} {value}: expected a number from {least} to {most}")
+    return value
+
+
 def count_of(name, value):
     """value as an int of 1 or more."""
     return integer(name, value, 1, LARGEST_INT)

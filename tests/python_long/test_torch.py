@@ -305,6 +305,17 @@ def near_by_formula(q, k, v, sizes, near, placed, mine, probes):
         return beside(range(n)), True, "stated", its_ridges, both
     alone, ridges, error = without()
     how = "left out"
+    if near.tolerance:
+        looks = np.argsort(-((q * (k - k.mean(0))).sum(1)))[:len(probes) // 2]
+        others = probes[len(looks):]
+        square, whole = np.zeros(2), np.zeros(2)
+        for i, its in enumerate((looks, others)):
+            exact = softmax(q[its] @ k.T * scale) @ v
+            square[i], whole[i] = ((alone(its) - exact)**2).sum(), (exact**2).sum()
+        stands_for = np.array([1, (n - len(looks)) / len(others)])
+        if square @ stands_for > near.tolerance**2 * (whole @ stands_for):
+            return beside(range(n)), True, "tolerance", its_ridges, both
+        return alone(range(n)), False, "tolerance", ridges, both
     if max(error, its_error) < 2.25 * min(error, its_error):
         how, exact = "probes", softmax(q[probes] @ k.T * scale) @ v
         error, its_error = (math.sqrt(one) * np.linalg.norm(answer(probes) - exact)
@@ -358,6 +369,8 @@ class Formulas(unittest.TestCase):
                 (150, {"near": "auto", "top": 9}, 2.385), (150, {"near": "auto", "top": 0}, 2.385),
                 (150, {"near": "auto", "top": 3, "window": 8}, 0.5), (31, {"near": "auto", "top": 1}, 0.1),
                 (150, {"near": "auto", "top": 0, "window": 2}, 0.3),
+                (150, {"near": "auto", "top": 5, "tolerance": 0.3}, 1.2),
+                (150, {"near": "auto", "top": 0, "tolerance": 0.2}, 0.3),
                 (149, {"near": "auto", "grid": "auto", "window": 24}, 0.5)):
             sizes = _ridge_regression.Sizes(n, 9, 30, 12, n - 1 if n < 40 else 80)
             q, k, v = drawn((3, n, 8), (3, n, 8), (3, n, 5), seed=n)
@@ -384,7 +397,7 @@ class Formulas(unittest.TestCase):
                     self.assertEqual(mine.near, has)
                     self.assertIn(plain.ridge, ridges)
                     self.assert_near(out[h].numpy(), expected)
-        self.assertEqual(found, {("stated", True), *((how, has) for how in ("left out", "probes") for has in (0, 1))})
+        self.assertEqual(found, {("stated", True), *((how, has) for how in ("left out", "probes", "tolerance") for has in (0, 1))})
 
     def test_choice(self):
         """Of near keys, by squared errors: left out without them and with them, and at probes."""
@@ -627,6 +640,8 @@ class Gradients(unittest.TestCase):
         for near in (("none", 0, 0, 0, 0), ("window", 2, 0, 0, 0), ("top", -16, 3, 0, 0), ("auto", 1, 3, 6, 2),
                      ("auto", 1, 0, 6, 2)):
             torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default, (q, k, v, 3, 12, 5, 15, *near, 4))
+        torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default,
+                              (q, k, v, 3, 12, 5, 15, "auto", 1, 3, 6, 2, 4, 0.3))
         for strategy in ("segment_means", "uniform", "kmeans"):
             torch.library.opcheck(torch.ops.nysbench.nystrom.default, (q, k, v, 4, strategy, 6, 12, 3, 4))
 

@@ -23,7 +23,7 @@ with contextlib.suppress(ImportError):  # no Triton: plain operations
 def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 192, *,
                  rows: Optional[int] = None, queries: Optional[int] = None, keys: Optional[int] = None,
                  near: str = "none", window: Optional[int] = None, top: Optional[int] = None,
-                 grid: Union[int, str, None] = None, seed: Optional[int] = None) -> torch.Tensor:
+                 grid: Union[int, str, None] = None, tolerance: float = 0.0, seed: Optional[int] = None) -> torch.Tensor:
     """Exact outputs at some queries, interpolated to all others by kernel ridge regression.
 
     q: (heads, n, d) or (inputs, heads, n, d): float16, bfloat16, float32 or float64.
@@ -40,6 +40,8 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
         chooses from "none" and "window".
     grid: columns of an image whose patches are the last tokens, row by row, in blocks of 8 x 8; "auto": of the largest
         square; None: tokens are a row.
+    tolerance: of "auto", up to 10: heads have near keys only where their relative error without them, estimated at up
+        to 32 queries, is above it; 0: both kinds are compared.
     seed: of the draws, which are the same for all heads and inputs, and on all devices; None: 20260101.
 
     Returns the outputs: the shape of q, with the dimension of v. NaN or Inf in a head makes outputs of this head NaN,
@@ -57,10 +59,10 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
     """
     check_tensors(q, k, v)
     sizes = _sizes(q.shape[-2], landmarks, rows, queries, keys)
-    around = neighbourhood(q.shape[-2], near, window, top, grid)
+    around = neighbourhood(q.shape[-2], near, window, top, grid, tolerance)
     outputs, *_ = torch.ops.nysbench.kernel_ridge(
         q, k, v, sizes.rows, sizes.queries, sizes.landmarks, sizes.keys, near, around.reach, around.top, around.columns,
-        around.before, seed_of(seed))
+        around.before, seed_of(seed), around.tolerance)
     return outputs
 
 
@@ -99,10 +101,11 @@ _Tensors = Tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.T
 
 @torch.library.custom_op("nysbench::kernel_ridge", mutates_args=())
 def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, rows: int, queries: int, landmarks: int, keys: int,
-              near: str, reach: int, top: int, columns: int, before: int, seed: int) -> _Tensors:
+              near: str, reach: int, top: int, columns: int, before: int, seed: int,
+              tolerance: float = 0.0) -> _Tensors:
     """The outputs, the Choice, and that of near keys, empty without them."""
     sizes = Sizes(q.shape[-2], rows, queries, landmarks, keys)
-    around = Neighbourhood(sizes.n, near, reach, top, columns, before)
+    around = Neighbourhood(sizes.n, near, reach, top, columns, before, tolerance)
     a, b, c = (_heads(x).contiguous() for x in (q, k, v))
     nears = _no_near_keys(q)
     kernels = _kernels if q.is_cuda and _kernels is not None and _kernels.serves(a, c, sizes) else None
@@ -118,7 +121,7 @@ def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, rows: int, quer
 
 
 @_operator.register_fake
-def _(q, k, v, rows, queries, landmarks, keys, near, reach, top, columns, before, seed):
+def _(q, k, v, rows, queries, landmarks, keys, near, reach, top, columns, before, seed, tolerance=0.0):
     h, n = math.prod(q.shape[:-2]), q.shape[-2]
     def index(*shape, dtype=torch.int64):
         return q.new_empty(shape, dtype=dtype)
@@ -140,9 +143,9 @@ def _setup_context(ctx, inputs, output):
 def _backward(ctx, gradient, *_):
     """Through the plain operations, with the choice of the forward pass."""
     q, k, v, *choice = ctx.saved_tensors
-    rows, queries, landmarks, keys, near, reach, top, columns, before, seed = ctx.options
+    rows, queries, landmarks, keys, near, reach, top, columns, before, seed, tolerance = ctx.options
     sizes = Sizes(q.shape[-2], rows, queries, landmarks, keys)
-    around = Neighbourhood(sizes.n, near, reach, top, columns, before)
+    around = Neighbourhood(sizes.n, near, reach, top, columns, before, tolerance)
     plain, nears = Choice(*choice[:7]), NearChoice(*choice[7:])
     with torch.enable_grad(), full_precision(q.device):
         inputs = [x.detach().requires_grad_() for x in (q, k, v)]
@@ -152,7 +155,7 @@ def _backward(ctx, gradient, *_):
             out, _ = _ridge_regression.kernel_ridge(a, b, c, sizes, seed, plain)
         else:
             out, _ = _near_keys.kernel_ridge(a, b, c, sizes, around, seed, (plain, nears))
-        return (*torch.autograd.grad(out, inputs, _heads(gradient)), *[None] * 10)
+        return (*torch.autograd.grad(out, inputs, _heads(gradient)), *[None] * 11)
 
 
 _operator.register_autograd(_backward, setup_context=_setup_context)

@@ -18,8 +18,8 @@ from ._nystrom import nystrom
 
 NAME = "nysbench_kernel_ridge"
 HAS = (
-    "the torch backend has kernel_ridge with the options landmarks, rows, queries, keys, near, window, top and grid, "
-    "and nystrom with landmarks, strategy=segment_means or uniform, and core=iterative with steps")
+    "the torch backend has kernel_ridge with the options landmarks, rows, queries, keys, near, window, top, grid and "
+    "tolerance, and nystrom with landmarks, strategy=segment_means or uniform, and core=iterative with steps")
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _OPTION = re.compile(r"""\s*(\w+)\s*=\s*((?:"(?:\\.|[^"\\])*"|\([^()]*\)|[^,()"])+)(?:,|$)""")
@@ -44,13 +44,13 @@ class _NotHere(Exception):
     """The library may have it."""
 
 
-def _ridge_options(near="none", grid="none", window="auto", **counts):
+def _ridge_options(near="none", grid="none", window="auto", tolerance="0", **counts):
     if near not in KINDS or not set(counts) <= {"landmarks", "rows", "queries", "keys", "top"}:
         raise _NotHere
     found = {name: None if text == "auto" and name != "landmarks" else _count(text) for name, text in counts.items()}
     found["window"] = None if window == "auto" else 0 if window == "0" else _count(window)
     found["grid"] = None if grid == "none" else grid if grid == "auto" else _count(grid)
-    return {"near": near, **found}
+    return {"near": near, "tolerance": _number(tolerance), **found}
 
 
 def _nystrom_options(landmarks="64", strategy="segment_means", core="iterative"):
@@ -82,6 +82,13 @@ def _count(text):
     if not _COUNT.fullmatch(text):
         raise _NotHere
     return int(text)
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise _NotHere from None
 
 
 def _attend(attention, q, k, v, *, causal, **options):

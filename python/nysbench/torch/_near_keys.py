@@ -8,7 +8,8 @@ and n are as in _ridge_regression.py; w are the keys around a block, and t the s
 
 1. attend_rows: outputs at the exact queries, their strongest keys, and what keys receive, all and those not near.
 2. fit_landmarks: landmarks are placed as in _ridge_regression.py, by what keys receive that are not near, and all keys
-   belong to one; then features and a ridge. near=auto also fits landmarks without near keys, and chooses.
+   belong to one; then features and a ridge. near=auto also fits landmarks without near keys, and chooses; with a
+   tolerance, by what these leave alone.
 3. answer: one softmax over landmarks and near keys for all queries, some blocks at a time.
 """
 from __future__ import annotations
@@ -20,14 +21,14 @@ from typing import NamedTuple
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from .._arguments import LARGEST_INT, ArgumentError, integer
+from .._arguments import LARGEST_INT, ArgumentError, integer, number
 from . import _ridge_regression
 from ._clustering import accumulated, gather, nearest_groups, nearest_points, sample, sum_by
 from ._ridge_regression import attention_rows, corrected, place_landmarks, regress, weighted_mean
 
 KINDS = ("none", "window", "top", "both", "auto")
 # As in src/layers/kernel_ridge_fit.c and near.c.
-CLEARLY, NEAR_TIE, LEAST_FAR, CORRECTIONS = 1.5, 1.1, 1e-12, 2
+CLEARLY, NEAR_TIE, LEAST_FAR, CORRECTIONS, TOLERANT_PROBES = 1.5, 1.1, 1e-12, 2, 32
 RUN, SIDE, BEFORE = 32, 8, 64  # tokens of a block in a row, patches of a block's side, tokens of a block before patches
 NO_WINDOW = -RUN // 2  # the reach with which no key is around a block of a row, its own neither
 AT_A_TIME = 2**24  # numbers of a step of `answer`
@@ -42,7 +43,7 @@ class Neighbourhood:
 
     columns: of an image whose patches are the last tokens, behind `before` others; 0: tokens are a row.
     reach: tokens, or patches, around a block on each side, or NO_WINDOW.
-    kind: of KINDS. top: strongest keys.
+    kind: of KINDS. top: strongest keys. tolerance: of "auto", see kernel_ridge; 0: none.
     """
     n: int
     kind: str
@@ -50,6 +51,7 @@ class Neighbourhood:
     top: int
     columns: int
     before: int
+    tolerance: float = 0.0
 
     def _blocks_before(self):
         return -(-self.before // BEFORE)
@@ -121,19 +123,23 @@ def _span(first, length, reach, size):
     return at, (at >= first - reach) & (at < first + length + reach)
 
 
-def neighbourhood(n, near, window, top, grid):
+def neighbourhood(n, near, window, top, grid, tolerance=0.0):
     """Near keys of n tokens, with the options of src/attentions/kernel_ridge.c."""
     if near not in KINDS:
         raise ArgumentError(f"near: expected one of {', '.join(KINDS[:-1])} and {KINDS[-1]}, not {near!r}")
     for name, value, kinds in (("window", window, "window"), ("grid", grid, "window"), ("top", top, "top")):
         if value is not None and near not in (kinds, "both", "auto"):
             raise ArgumentError(f"near={near}, {name}={value}: near={kinds}, both and auto have {_HAVE[name]}")
+    tolerance = number("tolerance", tolerance, 0, 10)
+    if tolerance and near != "auto":
+        raise ArgumentError(f"near={near}, tolerance={tolerance}: near=auto alone has a tolerance")
     width = USUAL_NEAR if window is None else integer("window", window, 0, LARGEST_INT)
     least = 0 if near == "auto" else 1  # without top keys it chooses from none and window
     strongest = USUAL_NEAR if top is None else integer("top", top, least, LARGEST_INT)
     strongest = min(n, strongest) if near in ("top", "both", "auto") else 0
     if grid is None:
-        return Neighbourhood(n, near, NO_WINDOW if near == "top" else min(width // 2, n), strongest, 0, 0)
+        return Neighbourhood(n, near, NO_WINDOW if near == "top" else min(width // 2, n), strongest, 0, 0,
+                             tolerance)
     if grid == "auto":
         columns = math.isqrt(n)
         if n - columns * columns > MOST_BEFORE:
@@ -144,7 +150,7 @@ def neighbourhood(n, near, window, top, grid):
         if columns > n:
             raise ArgumentError(f"grid = {columns} columns, and there are {n} tokens")
         before = n % columns
-    return Neighbourhood(n, near, min((math.isqrt(width + 1) - 1) // 2, n), strongest, columns, before)
+    return Neighbourhood(n, near, min((math.isqrt(width + 1) - 1) // 2, n), strongest, columns, before, tolerance)
 
 
 class NearChoice(NamedTuple):
@@ -200,8 +206,11 @@ def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
         found, plain, mine = beside
         if near.kind == "auto":
             without = fit_without_near_keys(exact, k, v, sizes, draw_keys(received), mine)
-            at_probes = _probe_errors(without[0], found, q, k, v, near, mine, queries, seed)
-            chosen = choose([without[0].error, found.error], at_probes)
+            if near.tolerance:
+                chosen = need_near(without[0], q, k, v, queries, sizes.rows, near.tolerance, seed)
+            else:
+                at_probes = _probe_errors(without[0], found, q, k, v, near, mine, queries, seed)
+                chosen = choose([without[0].error, found.error], at_probes)
             found, plain, mine = (_where(chosen, *pair) for pair in zip(without, beside))
     answers = kernels.answer_near if kernels else answer
     return answers(q, k, v, found.landmarks, found.bias, found.values, found.counts, near, mine), (plain, mine)
@@ -321,6 +330,23 @@ def _probe_errors(without, beside, q, k, v, near, choice, queries, seed):
     found = (_ridge_regression.answer(at_probes, without.landmarks, without.bias, without.values),
              _respond(seen, choice.near, beside.counts, beside.bias, beside.values)[:, :, 0])
     return [(outputs - exact).square().sum((1, 2)) for outputs in found]
+
+
+def need_near(without, q, k, v, queries, rows, tolerance, seed):
+    """Which heads (h) have near keys: those where the Fit without them has a relative error above the tolerance, as
+    estimated at some of the drawn queries and as many that look most at themselves, the largest q'(k - mean k). The
+    former stand for all queries but the latter."""
+    n, drawn = q.shape[1], queries[sample(len(queries), min(rows, TOLERANT_PROBES), seed, q.device)]
+    sharp = len(drawn) // 2
+    x, k = accumulated(q), accumulated(k)
+    looks = (x * (k - k.mean(1, keepdim=True))).sum(-1).topk(sharp).indices
+    at_probes = x.take_along_dim(torch.cat([looks, drawn[sharp:].expand(len(x), -1)], 1)[..., None], 1)
+    exact = attention_rows(at_probes, k) @ accumulated(v)
+    rest = _ridge_regression.answer(at_probes, without.landmarks, without.bias, without.values) - exact
+    stands_for = torch.ones_like(exact[0, :, 0])
+    stands_for[sharp:] = (n - sharp) / (len(drawn) - sharp)
+    square, whole = (y.square().sum(-1) @ stands_for for y in (rest, exact))
+    return ~(square <= tolerance**2 * whole)
 
 
 def choose(left_out, at_probes):
