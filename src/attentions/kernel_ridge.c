@@ -490,12 +490,14 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static double head_work(const nb_kernel_ridge_plan *p, bool near)
 {
     const nb_layer_shape *s = p->shape;
-    double n = s->n, d = s->d, m = p->m, k = p->k, values = m * k * s->dv, groups = p->with_near ? n * m * d : 0;
+    bool tolerant = p->o->tolerance > 0, both = p->probes > 0 && (near || !tolerant);
+    double n = s->n, d = s->d, m = p->m, k = p->k, values = m * k * s->dv;
+    double groups = near || both ? n * m * d : 0, probes = tolerant ? nb_softmax_work(p->probes, n, d, s->dv) : 0;
     double fits = nb_kernel_ridge_fit_work(p, near) + nb_kernel_ridge_loop_work(p, near);
     double answer = near ? nb_near_work(&p->near, s, p->m, p->top) + (p->top > 0 ? n * k * d : 0)
                          : nb_softmax_work(n, m, d, s->dv + 1) + n * s->dv;
-    if (p->probes > 0) fits += nb_kernel_ridge_fit_work(p, !near) + nb_kernel_ridge_loop_work(p, !near);
-    return groups + fits + values + answer;
+    if (both) fits += nb_kernel_ridge_fit_work(p, !near) + nb_kernel_ridge_loop_work(p, !near);
+    return groups + probes + fits + values + answer;
 }
 
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
