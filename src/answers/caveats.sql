@@ -21,21 +21,21 @@ SELECT count(*) || ' rows ran out of memory, of which each worker had a share: '
 FROM run WHERE status NOT IN ('ok', 'skipped') AND instr(reason, :enomem) HAVING count(*) > 0;
 
 -- name: few_sources
-WITH few AS (
+WITH small_stratum AS (
     SELECT stratum.id, stratum.label, count(*) AS sources
     FROM source JOIN stratum ON stratum.id = stratum_id GROUP BY stratum.id
     HAVING count(*) < least_sources())
 SELECT 'Few sources (texts, images, or draws of generated data), and no verdict about others from fewer than ' ||
        least_sources() || ': ' ||
        listed(sources || ' of ' || label, id) || '.'
-FROM few HAVING count(*) > 0;
+FROM small_stratum HAVING count(*) > 0;
 
 -- name: few_trials
-WITH drawn AS (SELECT max(trial) + 1 AS trials FROM scored WHERE draws GROUP BY method)
+WITH trials_of_method AS (SELECT max(trial) + 1 AS trials FROM scored WHERE draws GROUP BY method)
 SELECT 'Few trials: ' || min(trials) || '. In a trial strategies draw the same for all sources, so more sources do ' ||
        'not make up for few trials' ||
        CASE WHEN min(trials) < 3 THEN ', and comparisons have no verdict.' ELSE ': intervals are wide.' END
-FROM drawn HAVING min(trials) < 5;
+FROM trials_of_method HAVING min(trials) < 5;
 
 -- name: oracle_leads
 WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM key WHERE opens),
@@ -43,14 +43,14 @@ entry AS MATERIALIZED (
     SELECT contest, trial, last_trial, method, x AS result FROM scored JOIN line USING (line_id)
     WHERE status = 'ok' AND x IS NOT NULL AND (x <= noise) IS NOT TRUE
         AND (SELECT max(oracle) FROM component WHERE kind = :by)),
-met AS (
+per_trial AS (
     SELECT contest, trial, method, result FROM entry
     UNION ALL SELECT contest, i.trial, method, result
     FROM entry CROSS JOIN (SELECT DISTINCT contest, trial FROM entry) AS i USING (contest)
     WHERE entry.trial < last_trial AND i.trial > entry.trial AND i.trial <= last_trial),
 ranked AS ( -- next: the method behind it
     SELECT method, row_number() OVER of AS place, lead(method) OVER of AS next
-    FROM met WINDOW of AS (PARTITION BY contest, trial ORDER BY result, method)),
+    FROM per_trial WINDOW of AS (PARTITION BY contest, trial ORDER BY result, method)),
 leader AS (
     SELECT method, count(*) AS leads FROM ranked WHERE place = 1 AND next IS NOT NULL GROUP BY method
     ORDER BY leads DESC, method LIMIT 1)

@@ -30,7 +30,8 @@ WITH code AS MATERIALIZED (
     SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS code FROM agreed WHERE question = :question
     GROUP BY value)
 SELECT code, CASE WHEN :pooled THEN scope ELSE setting END, refusal, stratum_id, source_id, head_id, trial, same,
-       draws, skipped_x, skipped_y, untimed_x, untimed_y, exact_x, exact_y, disturbed, x, y, noise_x, noise_y, se_x, se_y
+       draws, skipped_x, skipped_y, untimed_x, untimed_y, exact_x, exact_y, disturbed, x, y, noise_x, noise_y, se_x,
+       se_y
 FROM pair JOIN code ON value = a
 WHERE question = :question AND b = :b AND code >= :first AND code <> :baseline;
 

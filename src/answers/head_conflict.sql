@@ -3,10 +3,10 @@
 -- name: places
 CREATE TEMP TABLE place AS
 WITH per_head AS (SELECT head_id, min(number) AS number, id FROM stretch GROUP BY head_id),
-several AS (SELECT problem_id FROM stretch GROUP BY problem_id HAVING count(DISTINCT source_id) > 1),
+shared_problem AS (SELECT problem_id FROM stretch GROUP BY problem_id HAVING count(DISTINCT source_id) > 1),
 named AS (
     SELECT per_head.head_id, per_head.number, model, layer,
-           CASE WHEN problem_id IN (SELECT * FROM several)
+           CASE WHEN problem_id IN (SELECT * FROM shared_problem)
                THEN dense_rank() OVER (PARTITION BY problem_id, source_id ORDER BY run.head) - 1
                ELSE run.head END AS head
     FROM per_head JOIN run ON run.id = per_head.id),

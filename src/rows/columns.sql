@@ -34,10 +34,10 @@ id IN (SELECT r.rowid FROM main.results AS r WHERE r.manifest IN (
 SELECT spec, quote(id) FROM component WHERE kind = :kind ORDER BY id;
 
 -- name: component_values_among
-WITH meant AS MATERIALIZED (SELECT {key} AS v, number FROM run WHERE {among})
-SELECT (SELECT spec FROM component WHERE kind = :kind AND id = v), quote(v) FROM meant GROUP BY v
+WITH chosen_row AS MATERIALIZED (SELECT {key} AS v, number FROM run WHERE {among})
+SELECT (SELECT spec FROM component WHERE kind = :kind AND id = v), quote(v) FROM chosen_row GROUP BY v
 ORDER BY min(number);
 
 -- name: values_among
-WITH meant AS MATERIALIZED (SELECT {key} AS v, number FROM run WHERE {among})
-SELECT v, quote(v) FROM meant GROUP BY v ORDER BY min(number);
+WITH chosen_row AS MATERIALIZED (SELECT {key} AS v, number FROM run WHERE {among})
+SELECT v, quote(v) FROM chosen_row GROUP BY v ORDER BY min(number);

@@ -156,20 +156,20 @@ FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.li
 ORDER BY 2, 3, 4, 5;
 
 INSERT INTO side
-WITH odd AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial)
-SELECT DISTINCT odd.question, odd.same, other.trial, odd.value, odd.id, odd.setting, odd.scope, odd.stratum_id,
-       other.source_id, odd.head_id, odd.last_trial, odd.draws, odd.skipped, odd.untimed, odd.seen, odd.exact,
-       odd.disturbed, odd.x, odd.noise, odd.se
-FROM odd CROSS JOIN side AS other ON other.question = odd.question AND other.same = odd.same
-    AND other.trial > odd.trial AND other.trial <= odd.last_trial;
+WITH lasting_side AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial)
+SELECT DISTINCT l.question, l.same, other.trial, l.value, l.id, l.setting, l.scope, l.stratum_id, other.source_id,
+       l.head_id, l.last_trial, l.draws, l.skipped, l.untimed, l.seen, l.exact, l.disturbed, l.x, l.noise, l.se
+FROM lasting_side AS l CROSS JOIN side AS other ON other.question = l.question AND other.same = l.same
+    AND other.trial > l.trial AND other.trial <= l.last_trial;
 
 INSERT INTO not_compared
-WITH uneven AS (
+WITH uneven_setting AS (
     SELECT setting FROM side WHERE question = :question AND x IS NOT NULL
     GROUP BY setting HAVING min(seen) < max(seen))
 SELECT DISTINCT a.question, a.setting, a.value, b.value, a.scope, 'rows_seen'
 FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.same AND b.trial = a.trial
-WHERE a.question = :question AND a.setting IN uneven AND a.x IS NOT NULL AND b.x IS NOT NULL AND a.seen <> b.seen;
+WHERE a.question = :question AND a.setting IN uneven_setting AND a.x IS NOT NULL AND b.x IS NOT NULL
+    AND a.seen <> b.seen;
 
 INSERT INTO not_compared
 SELECT question, setting, a, b, scope, 'build' FROM met_on WHERE question = :question

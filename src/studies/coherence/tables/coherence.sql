@@ -9,14 +9,14 @@
 -- holds: mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and
 --   alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves them out.
 --   What clusters have that know nothing of the points is no sign of clusters in them.
-WITH listed AS (
+WITH per_measure AS (
     SELECT part.rowid AS line, part_id, place, list(x) AS xs, mean_of(x, source_id) AS over_sources
     FROM part CROSS JOIN measure CROSS JOIN member USING (part_id) JOIN measured USING (id, place)
     GROUP BY line, place)
 SELECT model, layer, n, side, clusters, tau, partition, sources, rows, name AS measure, size(xs) AS "values",
        size(xs) - size(finite(xs)) AS infinite, mean(xs) AS mean, sd(finite(xs)) AS sd, low(over_sources) AS low,
        high(over_sources) AS high, median(xs) AS median, quantile(xs, 0.1) AS p10, quantile(xs, 0.9) AS p90
-FROM listed JOIN part USING (part_id) JOIN measure USING (place)
+FROM per_measure JOIN part USING (part_id) JOIN measure USING (place)
 GROUP BY line, place ORDER BY line, place;
 
 WITH spread AS (

@@ -6,14 +6,14 @@ CREATE TEMP VIEW predictor (place, name) AS
 VALUES (1, 'error'), (2, 'error_subspace'), (3, 'error_core'), (4, 'output_error'), (5, 'layer_error');
 
 CREATE TEMP TABLE member AS
-WITH grouped AS (
+WITH row_of_cores AS (
     SELECT *, core AS cores FROM run WHERE status = 'ok' AND core IS NOT NULL
     UNION ALL SELECT *, 'all' FROM run WHERE status = 'ok')
 SELECT id, source_id, attention_id, core, cores,
-       (SELECT count(x) FROM measured AS m JOIN predictor ON name = measure WHERE m.id = grouped.id) AS known,
+       (SELECT count(x) FROM measured AS m JOIN predictor ON name = measure WHERE m.id = row_of_cores.id) AS known,
        min(position) OVER (PARTITION BY stratum_id, layer, n, landmarks, cores)
        + CASE cores WHEN 'all' THEN (SELECT max(position) + 1 FROM key) ELSE 0 END AS part_id -- the last ones
-FROM grouped;
+FROM row_of_cores;
 
 CREATE TEMP TABLE part AS
 SELECT part_id, cores AS core, stratum.name AS model, stratum.label AS label, layer AS layers, n, landmarks, known

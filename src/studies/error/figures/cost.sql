@@ -10,30 +10,30 @@
 -- set: x_name {_x_name}
 -- set: y_name relative error  |S - FXB|_F / |S|_F
 -- set: upright 1: exact attention
-WITH shown AS ( -- a core that looks at all of S costs more than exact attention
+WITH shown_row AS ( -- a core that looks at all of S costs more than exact attention
     SELECT m.panel_id, m.core_id, m.variant_id, m.landmarks, m.id, r.error, r.baseline_mean,
            r.flops / (4.0 * r.n * r.n * r.d) AS flops, (r.select_s + r.core_s + r.forward_s) / r.exact_s AS time,
            s.manifest
     FROM member AS m JOIN core AS c ON c.id = m.core_id JOIN run AS r ON r.id = m.id
     JOIN main.results AS s ON s.rowid = m.id
     WHERE r.status = 'ok' AND NOT c.oracle),
-facts AS (
+range AS (
     SELECT min(landmarks) AS least, max(landmarks) AS most,
-           max(id IN (SELECT id FROM shown WHERE flops IS NULL AND time IS NOT NULL)) AS uncounted FROM member),
-paid AS (
-    SELECT *, 0 AS by_time, flops AS x FROM shown WHERE flops IS NOT NULL
-    UNION ALL SELECT *, 1, time FROM shown WHERE time IS NOT NULL AND manifest IN ( -- others disturb times
+           max(id IN (SELECT id FROM shown_row WHERE flops IS NULL AND time IS NOT NULL)) AS uncounted FROM member),
+priced_row AS (
+    SELECT *, 0 AS by_time, flops AS x FROM shown_row WHERE flops IS NOT NULL
+    UNION ALL SELECT *, 1, time FROM shown_row WHERE time IS NOT NULL AND manifest IN ( -- others disturb times
         SELECT id FROM main.manifests WHERE json_extract(text, '$.jobs') <= 1)),
 point AS (
     SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, v.look,
            count(*) AS count, median(x) AS x, median(error) AS median, quantile(error, 0.1) AS p10,
-           quantile(error, 0.9) AS p90, over_sources(error, paid.id) AS interval
-    FROM paid JOIN drawn_variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+           quantile(error, 0.9) AS p90, over_sources(error, priced_row.id) AS interval
+    FROM priced_row JOIN drawn_variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
     UNION ALL
     SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || (SELECT constant FROM level), 'level', NULL,
         count(*), 1.0, median(baseline_mean),
            quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), over_sources(baseline_mean, id)
-    FROM paid WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
+    FROM priced_row WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
 SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.label AS figure, panel.title AS panel, series,
        count, point.x AS x, median, p10, p90, low(interval) AS median_low, high(interval) AS median_high,
        CASE WHEN by_time THEN 'seconds of a forward pass / exact attention''s'
@@ -41,5 +41,5 @@ SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.label 
        || CASE WHEN uncounted AND NOT by_time
           THEN '; not drawn: oracles, plug-ins and programs, whose flops are not counted' ELSE '' END AS _x_name,
        style AS _style, point.look AS _look, variant_id AS _order
-FROM point JOIN core ON core.id = core_id JOIN panel ON panel.id = panel_id JOIN facts
+FROM point JOIN core ON core.id = core_id JOIN panel ON panel.id = panel_id JOIN range
 ORDER BY core.place, by_time, panel_id, variant_id, landmarks;

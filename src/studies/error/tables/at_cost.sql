@@ -12,7 +12,7 @@ FROM budget JOIN panel ON panel.id = panel_id JOIN variant AS v ON v.id = varian
 JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 WHERE landmarks IS NOT NULL ORDER BY panel_id, core_id, variant_id, at_most;
 
-WITH wide AS (
+WITH budget_line AS (
     SELECT panel_id, core_id, variant_id, max(CASE WHEN at_most = 0.05 THEN median END) AS e5,
            max(CASE WHEN at_most = 0.05 THEN landmarks END) AS m5, max(CASE WHEN at_most = 0.1 THEN median END) AS e10,
            max(CASE WHEN at_most = 0.1 THEN landmarks END) AS m10, max(CASE WHEN at_most = 0.2 THEN median END) AS e20,
@@ -21,7 +21,7 @@ WITH wide AS (
     FROM budget GROUP BY panel_id, core_id, variant_id)
 SELECT panel.items AS _part, 'n = ' || n || ', d = ' || d || ', ' || core.full AS _about, v.label AS strategy,
        e5 AS "at 5 %", m5 AS m, e10 AS "10 %", m10 AS m, e20 AS "20 %", m20 AS m, e50 AS "50 %", m50 AS m
-FROM wide JOIN panel ON panel.id = panel_id JOIN variant AS v ON v.id = variant_id
+FROM budget_line JOIN panel ON panel.id = panel_id JOIN variant AS v ON v.id = variant_id
 JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 ORDER BY panel_id, core_id, variant_id;
 

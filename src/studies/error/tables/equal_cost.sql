@@ -10,12 +10,12 @@ SELECT a.core, landmarks, b.core AS "over", 2 * landmarks AS over_landmarks, cou
 FROM duel_of_twice JOIN entrant AS a ON a.id = a_id JOIN entrant AS b ON b.id = b_id
 WHERE (SELECT count(*) FROM core) > 1 GROUP BY landmarks, a_id, b_id ORDER BY landmarks, a_id, b_id;
 
-WITH known AS (
+WITH median_ratio AS (
     SELECT landmarks, a_id, b_id, median(ratio) AS ratio FROM duel_of_twice GROUP BY landmarks, a_id, b_id),
 shown AS (SELECT *, row_number() OVER (ORDER BY id) AS column FROM entrant WHERE usual AND NOT oracle),
 m AS (SELECT DISTINCT landmarks FROM twice)
 SELECT 'm = ' || m.landmarks || ', over m = ' || (2 * m.landmarks) AS _part, a.column AS "", a.label AS core,
        b.column AS _across, ratio AS _cell, CASE WHEN ratio >= 9.995 THEN '%.0f' ELSE '%.2f' END AS _format
 FROM m JOIN shown AS a JOIN shown AS b
-LEFT JOIN known AS k ON k.landmarks = m.landmarks AND a_id = a.id AND b_id = b.id
+LEFT JOIN median_ratio AS k ON k.landmarks = m.landmarks AND a_id = a.id AND b_id = b.id
 ORDER BY m.landmarks, a.id, b.id;

@@ -17,15 +17,15 @@ SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input
 FROM bout JOIN titled AS t USING (standing_id) JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id
 ORDER BY standing_id, a_id, b_id;
 
-WITH size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
+WITH standing_size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
 sentence AS (
     SELECT standing_id, -1 AS place, -1 AS other,
            CASE most WHEN 0 THEN 'no two methods have a result'
                ELSE 'no test: fewer than ' || least_sources() || ' sources' END AS text
-    FROM size WHERE most < least_sources()
+    FROM standing_size WHERE most < least_sources()
     UNION ALL
     SELECT standing_id, strategy_id, -1, label || ' has no result'
-    FROM contender JOIN size USING (standing_id) JOIN method AS a ON a.id = strategy_id
+    FROM contender JOIN standing_size USING (standing_id) JOIN method AS a ON a.id = strategy_id
     WHERE missing = planned AND most > 0
     UNION ALL
     SELECT standing_id, a_id, b_id, a.label || ' against ' || b.label || ': ' || refusal_told(refusal, 'it', b.label)
@@ -35,7 +35,7 @@ noted AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY place DESC, other DESC) AS last,
            group_concat(text, char(10)) OVER (PARTITION BY standing_id ORDER BY place, other) AS notes
     FROM sentence),
-judged AS ( -- a pair's values have no affinity: + leaves none to what its index is asked by
+starred_bout AS ( -- a pair's values have no affinity: + leaves none to what its index is asked by
     SELECT standing_id, o.a_id, o.b_id, verdict(ratio_of(x, y, noise_x, noise_y, se_x, se_y, p.stratum_id, source_id,
            p.head_id, trial, draws), 1) AS verdict
     FROM bout AS o JOIN standing AS s ON s.id = standing_id
@@ -55,9 +55,10 @@ SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END
        CASE WHEN EXISTS (SELECT 1 FROM key WHERE draws)
            THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||
            'intervals of ''nysbench compare'' do.' ELSE '' END AS _caveat
-FROM member AS a JOIN member AS b USING (standing_id) JOIN size USING (standing_id) JOIN titled USING (standing_id)
+FROM member AS a JOIN member AS b USING (standing_id) JOIN standing_size USING (standing_id)
+JOIN titled USING (standing_id)
 LEFT JOIN bout ON bout.standing_id = a.standing_id AND bout.a_id = a.strategy_id AND bout.b_id = b.strategy_id
-LEFT JOIN judged AS j ON j.standing_id = a.standing_id AND j.a_id = min(a.strategy_id, b.strategy_id)
+LEFT JOIN starred_bout AS j ON j.standing_id = a.standing_id AND j.a_id = min(a.strategy_id, b.strategy_id)
     AND j.b_id = max(a.strategy_id, b.strategy_id)
 LEFT JOIN noted ON noted.standing_id = a.standing_id AND last = 1
 ORDER BY scope_id, stratum_id, landmarks, a.number, b.number;

@@ -12,15 +12,15 @@ WITH per_strategy AS (
     FROM entered
     JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY 1) USING (standing_id)
     GROUP BY standing_id, strategy_id),
-led AS (
+beside_first AS (
     SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id
     FROM per_strategy),
-judged AS (
-    SELECT led.*, refusal
-    FROM led JOIN standing AS s ON s.id = standing_id
+judged_strategy AS (
+    SELECT beside_first.*, refusal
+    FROM beside_first JOIN standing AS s ON s.id = standing_id
     LEFT JOIN not_compared AS n ON n.question = 'strategy' AND n.setting = s.setting_id AND n.a = strategy_id
         AND n.b = first_id)
-SELECT *, missing < planned AND refusal IS NULL AS ranked FROM judged;
+SELECT *, missing < planned AND refusal IS NULL AS ranked FROM judged_strategy;
 CREATE UNIQUE INDEX contenders ON contender (standing_id, strategy_id);
 
 -- A standing as tables name it, with the columns of its setting.

@@ -4,35 +4,35 @@
 -- most cores are; nearest: the least of these that is no oracle, of two or more.
 -- needs: core cell
 CREATE TEMP TABLE excess AS
-WITH weighed AS (
+WITH weighed_row AS (
     SELECT m.*, min(last_trial, trials - 1) - trial + 1 AS times
     FROM member AS m JOIN panel ON panel.id = m.panel_id WHERE subspace > subspace_noise)
 SELECT core_id, landmarks, panel_id, variant_id, head_id, size(list(repeated(subspace, times))) AS count,
        list(repeated(error / subspace - 1, times)) AS above, list(repeated(core_s, times)) AS core_s
-FROM weighed
+FROM weighed_row
 GROUP BY core_id, landmarks, panel_id, variant_id, head_id;
 CREATE UNIQUE INDEX excesses ON excess (core_id, landmarks, panel_id, variant_id, head_id, count);
 
 CREATE TEMP TABLE core_above AS
-WITH measured AS (
+WITH core_median AS (
     SELECT core_id, landmarks, size(list(above)) AS count, count(*) AS choices, median(above) AS above,
            quantile(above, 0.1) AS p10, quantile(above, 0.9) AS p90, median(core_s) AS core_s
     FROM excess GROUP BY core_id, landmarks),
-fullest AS (
+fullest_core AS (
     SELECT landmarks, core_id AS most_id, choices AS most FROM (
         SELECT m.*, row_number() OVER (PARTITION BY landmarks ORDER BY count DESC, place) AS rank
-        FROM measured AS m JOIN core ON core.id = core_id) WHERE rank = 1),
-shared AS (
+        FROM core_median AS m JOIN core ON core.id = core_id) WHERE rank = 1),
+shared_choice AS (
     SELECT a.core_id, a.landmarks, count(*) AS shared
-    FROM excess AS a JOIN fullest AS f USING (landmarks) JOIN excess AS b ON b.core_id = most_id
+    FROM excess AS a JOIN fullest_core AS f USING (landmarks) JOIN excess AS b ON b.core_id = most_id
         AND b.landmarks = a.landmarks AND b.panel_id = a.panel_id AND b.variant_id = a.variant_id
         AND b.head_id = a.head_id AND b.count = a.count
     GROUP BY a.core_id, a.landmarks),
 per_core AS (
     SELECT core_id, landmarks, coalesce(count, 0) AS count, above, p10, p90, core_s,
            coalesce(shared = most AND choices = most, 0) AS complete
-    FROM (SELECT DISTINCT core_id, landmarks FROM cell) LEFT JOIN measured USING (core_id, landmarks)
-    LEFT JOIN fullest USING (landmarks) LEFT JOIN shared USING (core_id, landmarks))
+    FROM (SELECT DISTINCT core_id, landmarks FROM cell) LEFT JOIN core_median USING (core_id, landmarks)
+    LEFT JOIN fullest_core USING (landmarks) LEFT JOIN shared_choice USING (core_id, landmarks))
 SELECT per_core.*, complete AND NOT oracle AND row_number() OVER rivals = 1
        AND count(*) OVER (PARTITION BY landmarks, complete AND NOT oracle) > 1 AS nearest
 FROM per_core JOIN core ON core.id = core_id

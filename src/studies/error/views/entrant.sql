@@ -8,7 +8,7 @@ CREATE TEMP TABLE entrant AS
 WITH kind AS (
     SELECT name, min(place) AS place, count(*) AS cores, max(coalesce(option <> 'rows', 0)) AS swept
     FROM core WHERE name IS NOT NULL GROUP BY name),
-listed AS (
+candidate AS (
     SELECT 0 AS part, place, NULL AS name, core.full AS label, spec AS core, oracle, option IS NULL OR plain AS usual
     FROM core
     UNION ALL SELECT 1, place, name, 'best ' || name || ' of ' || cores || ' (oracle)', NULL, 1, 1
@@ -18,18 +18,18 @@ listed AS (
     UNION ALL SELECT 3, 0, NULL, 'the best core of F X B', NULL, 1, 1)
 SELECT row_number() OVER (ORDER BY part, place) AS id, part, place, name, label, coalesce(core, label) AS core, oracle,
        usual, row_number() OVER (PARTITION BY usual ORDER BY part, place) AS number
-FROM listed;
+FROM candidate;
 
 CREATE UNIQUE INDEX entrants ON entrant (id);
 
 CREATE TEMP TABLE entry (entrant_id INTEGER, level_id INTEGER, choice_id INTEGER, error REAL, above REAL, unseen REAL,
                          PRIMARY KEY (entrant_id, level_id, choice_id)) WITHOUT ROWID;
 INSERT INTO entry
-WITH made AS MATERIALIZED (
+WITH entrant_core AS MATERIALIZED (
     SELECT e.id AS entrant_id, e.oracle, c.id AS core_id FROM entrant AS e JOIN core AS c
         ON e.part = 0 AND c.place = e.place OR e.part = 1 AND c.name = e.name OR e.part = 2 AND c.filter)
 SELECT entrant_id, level_id, choice_id, min(error), min(above), CASE WHEN NOT oracle THEN min(unseen) END
-FROM outcome JOIN made USING (core_id) GROUP BY entrant_id, level_id, choice_id;
+FROM outcome JOIN entrant_core USING (core_id) GROUP BY entrant_id, level_id, choice_id;
 -- The subspace part, which is the best core's error, belongs to the landmarks: the row of any core has it.
 INSERT INTO entry
 SELECT (SELECT id FROM entrant WHERE part = 3), level_id, choice_id, subspace, NULL, NULL

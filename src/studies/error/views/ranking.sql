@@ -10,13 +10,13 @@ WITH per_source AS (
     JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
         AND s.stratum_id IN (-1, m.stratum_id)
     WHERE a.ranked AND b.ranked GROUP BY a.standing_id, m.source_id, a.strategy_id),
-size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
-whole AS (
-    SELECT standing_id, source_id FROM per_source JOIN size USING (standing_id) WHERE met = ranked - 1
+standing_size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
+whole_source AS (
+    SELECT standing_id, source_id FROM per_source JOIN standing_size USING (standing_id) WHERE met = ranked - 1
     GROUP BY standing_id, source_id HAVING count(*) = max(ranked))
 SELECT standing_id, source_id, strategy_id, rank() OVER (PARTITION BY standing_id, source_id ORDER BY score) +
        0.5 * (count(*) OVER (PARTITION BY standing_id, source_id, score) - 1) AS rank
-FROM per_source JOIN whole USING (standing_id, source_id);
+FROM per_source JOIN whole_source USING (standing_id, source_id);
 
 CREATE TEMP TABLE missed AS -- the sources that are left out
 SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
@@ -27,12 +27,12 @@ CREATE TEMP TABLE test AS
 WITH per_standing AS (
     SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked, max(planned) AS planned
     FROM contender GROUP BY standing_id),
-known AS (
+standing_test AS (
     SELECT standing_id, count(DISTINCT source_id) AS sources, friedman_chi2(rank, source_id, strategy_id) AS chi2,
            friedman_p(rank, source_id, strategy_id) AS chi2_p, friedman_f(rank, source_id, strategy_id) AS f,
            friedman_f_p(rank, source_id, strategy_id) AS f_p, friedman_w(rank, source_id, strategy_id) AS w
     FROM placed GROUP BY standing_id),
-named AS (
+missed_list AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY source_id DESC) AS place,
            group_concat(source, ' | ') OVER (PARTITION BY standing_id ORDER BY source_id) AS left_out
     FROM missed)
@@ -43,8 +43,8 @@ SELECT per_standing.*, coalesce(sources, 0) AS sources, chi2, chi2_p, f, f_p, w,
             WHEN sources IS NULL THEN 'in no source all methods have a result'
             WHEN chi2 IS NULL THEN sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END ||
                 ', fewer than ' || least_sources() END AS untested
-FROM per_standing LEFT JOIN known USING (standing_id)
-LEFT JOIN named ON named.standing_id = per_standing.standing_id AND place = 1;
+FROM per_standing LEFT JOIN standing_test USING (standing_id)
+LEFT JOIN missed_list ON missed_list.standing_id = per_standing.standing_id AND place = 1;
 
 CREATE TEMP TABLE ranked AS -- by place
 SELECT standing_id, strategy_id, rank, row_number() OVER (PARTITION BY standing_id ORDER BY rank, strategy_id) AS place
@@ -57,12 +57,12 @@ WITH per_first AS (
     FROM ranked AS a JOIN test AS t USING (standing_id) JOIN ranked AS b ON b.standing_id = a.standing_id
         AND b.place >= a.place AND b.rank - a.rank <= critical_difference
     GROUP BY a.standing_id, a.place),
-grown AS (
+group_of_places AS (
     SELECT *, coalesce(max(last) OVER (PARTITION BY standing_id ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND
                1 PRECEDING), 0) AS before
     FROM per_first)
 SELECT standing_id, first, last, row_number() OVER (PARTITION BY standing_id ORDER BY first) - 1 AS number
-FROM grown WHERE last > before;
+FROM group_of_places WHERE last > before;
 
 CREATE TEMP TABLE ranking AS
 WITH per_strategy AS (

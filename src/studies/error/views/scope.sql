@@ -15,15 +15,15 @@ part AS (
                WHEN 'core' THEN k.core_id WHEN 'rows' THEN k.rows_id WHEN 'engine' THEN k.engine_id
                ELSE k.precision_id END) END AS label
     FROM scope JOIN key AS k ON k.number = scope_id JOIN kind),
-compared AS (
+compared_part AS (
     SELECT *, min(label) OVER (PARTITION BY kind) <> max(label) OVER (PARTITION BY kind) AS apart FROM part),
-joined AS (
+joined_part AS (
     SELECT scope_id, place, group_concat(CASE WHEN apart THEN kind || ' ' || label END, ', ') OVER by_place AS name,
            group_concat(CASE WHEN apart THEN kind || ' ' || label END, char(10)) OVER by_place AS items,
            group_concat(CASE WHEN NOT apart AND label <> '-' THEN kind || ' ' || label END, ', ')
                OVER by_place AS constant,
            group_concat(CASE WHEN apart OR kind = 'core' THEN label END, ', ') OVER by_place AS stem
-    FROM compared WINDOW by_place AS (PARTITION BY scope_id ORDER BY place)),
+    FROM compared_part WINDOW by_place AS (PARTITION BY scope_id ORDER BY place)),
 over_strata AS (
     SELECT scope AS scope_id, CASE WHEN max(drawn) = 0 THEN 'all models' WHEN min(drawn) THEN 'all problems'
            ELSE 'all models and problems' END AS all_strata
@@ -31,7 +31,7 @@ over_strata AS (
     WHERE question = 'strategy' GROUP BY scope)
 SELECT scope_id, coalesce(name, '') AS name, coalesce(items, '') AS items, coalesce(constant, '') AS constant, stem,
        all_strata
-FROM joined JOIN over_strata USING (scope_id) WHERE place = 8;
+FROM joined_part JOIN over_strata USING (scope_id) WHERE place = 8;
 
 CREATE TEMP VIEW method AS
 SELECT id, spec, label || CASE WHEN oracle THEN ', oracle' ELSE '' END AS label FROM component WHERE kind = 'strategy';

@@ -10,7 +10,7 @@ CREATE TEMP TABLE baseline_of AS
 WITH rival AS (
     SELECT * FROM variant WHERE strategy =
         coalesce(:baseline, (SELECT strategy FROM variant ORDER BY oracle, id LIMIT 1))),
-against AS (
+opponent AS (
     SELECT c.panel_id, c.core_id, c.landmarks, c.variant_id, b.variant_id AS base_id,
            kernel.one_set OR coalesce(v.pairing_id = r.pairing_id, 1) AS fixed
     FROM cell AS c JOIN variant AS v ON v.id = c.variant_id JOIN rival AS r ON r.factors_id = v.factors_id
@@ -19,7 +19,7 @@ against AS (
     JOIN panel ON panel.id = c.panel_id JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id)
 SELECT *, CASE WHEN fixed THEN 'strategy' ELSE 'strategy, any pairing' END AS question
 FROM (SELECT *, row_number() OVER (
-    PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM against)
+    PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM opponent)
 WHERE place = 1;
 
 CREATE UNIQUE INDEX baselines ON baseline_of (panel_id, core_id, landmarks, variant_id);
@@ -52,7 +52,7 @@ FROM met AS m CROSS JOIN subspace AS a ON a.id = a_id CROSS JOIN subspace AS b O
 WHERE refusal IS NULL;
 
 CREATE TEMP TABLE versus AS
-WITH compared AS (
+WITH cell_ratio AS (
     SELECT panel_id, core_id, landmarks, variant_id, count(ratio) AS count, count(CASE WHEN noise THEN 1 END) AS noise,
            median(ratio) AS ratio, count(sub_ratio) AS sub_count, count(CASE WHEN sub_noise THEN 1 END) AS sub_noise,
            median(sub_ratio) AS sub_ratio
@@ -64,5 +64,5 @@ SELECT c.panel_id, c.core_id, c.variant_id, c.landmarks, base_id, coalesce(fixed
        coalesce(sub_noise, 0) AS sub_noise, c.subspace, sub_ratio,
        CASE WHEN fixed AND sub_ratio IS NOT NULL THEN min(sub_ratio) OVER peers END AS sub_best, c.select_s
 FROM cell AS c LEFT JOIN baseline_of USING (panel_id, core_id, landmarks, variant_id)
-LEFT JOIN compared AS r USING (panel_id, core_id, landmarks, variant_id)
+LEFT JOIN cell_ratio AS r USING (panel_id, core_id, landmarks, variant_id)
 WINDOW peers AS (PARTITION BY c.panel_id, c.core_id, c.landmarks, base_id, fixed);

@@ -17,7 +17,7 @@ method AS (
 result AS ( -- of each source
     SELECT cell_id, source_id, list(max(output_error, 1e-300)) AS errors
     FROM pass WHERE output_error < 9e999 GROUP BY cell_id, source_id),
-outside AS (
+outside_error AS (
     SELECT result.*, geomean(other.errors) AS others
     FROM result JOIN result AS other ON other.cell_id = result.cell_id AND other.source_id <> result.source_id
     GROUP BY result.cell_id, result.source_id),
@@ -26,7 +26,7 @@ best AS ( -- of each attention, for each source
         AS place
     FROM (SELECT *, row_number() OVER (
               PARTITION BY family_id, threads, n, fraction, source_id, name ORDER BY others, cell_id) AS own
-          FROM method JOIN outside USING (cell_id) JOIN budget ON times >= fraction)
+          FROM method JOIN outside_error USING (cell_id) JOIN budget ON times >= fraction)
     WHERE own = 1),
 duel AS ( -- for each source
     SELECT f.*, s.cell_id AS second_cell_id, s.errors AS second_errors
@@ -38,7 +38,7 @@ vote AS (
         AS rank
     FROM (SELECT family_id, threads, n, fraction, place, cell_id, times, count(*) AS chosen
           FROM best WHERE place <= 2 GROUP BY family_id, threads, n, fraction, place, cell_id)),
-met AS (
+duel_ratio AS (
     SELECT duel.family_id, duel.threads, duel.n, fraction,
            ratio_of(s.output_error, f.output_error, 0, 0, 0, 0, f.stratum_id, f.source_id, f.head_id, f.trial,
                     f.draws OR s.draws) AS e
@@ -47,16 +47,16 @@ met AS (
         AND s.trial = f.trial AND s.cold_id = f.cold_id AND s.quality_id = f.quality_id
         AND s.quality_rows_id = f.quality_rows_id
     GROUP BY duel.family_id, duel.threads, duel.n, fraction),
-judged AS (
+judged_duel AS (
     SELECT family_id, threads, n, exact_id, fraction, count(*) AS judges, geomean(errors) AS error,
            geomean(second_errors) AS second_error
     FROM duel GROUP BY family_id, threads, n, fraction)
-SELECT judged.*, f.cell_id, f.times, f.chosen, s.cell_id AS second_cell_id, s.times AS second_times,
+SELECT j.*, f.cell_id, f.times, f.chosen, s.cell_id AS second_cell_id, s.times AS second_times,
        s.chosen AS second_chosen, ratio(e) AS ratio, sources(e) AS sources,
        ratio_low(e) AS low, ratio_high(e) AS high
-FROM judged JOIN vote AS f USING (family_id, threads, n, fraction)
-LEFT JOIN vote AS s ON s.family_id = judged.family_id AND s.threads = judged.threads AND s.n = judged.n
-    AND s.fraction = judged.fraction AND s.place = 2 AND s.rank = 1
-LEFT JOIN met ON met.family_id = judged.family_id AND met.threads = judged.threads AND met.n = judged.n
-    AND met.fraction = judged.fraction
+FROM judged_duel AS j JOIN vote AS f USING (family_id, threads, n, fraction)
+LEFT JOIN vote AS s ON s.family_id = j.family_id AND s.threads = j.threads AND s.n = j.n AND s.fraction = j.fraction
+    AND s.place = 2 AND s.rank = 1
+LEFT JOIN duel_ratio AS d ON d.family_id = j.family_id AND d.threads = j.threads AND d.n = j.n
+    AND d.fraction = j.fraction
 WHERE f.place = 1 AND f.rank = 1;
