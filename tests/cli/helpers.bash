@@ -41,7 +41,7 @@ tell() {
         done
         printf '\n'
         [ -z "$output" ] || printf '%s\n' "$output"
-        [ "$status" -eq 0 ] || echo "exit status $status"
+        [ "${status:-0}" -eq 0 ] || echo "exit status $status"
         echo
     } | sed -e "s|$(readlink -f "${NYSBENCH:-nysbench}")|nysbench|g; s|${NYSBENCH:-nysbench}|nysbench|g" \
         -e "s|$WORK|/WORK|g; s|$BATS_FILE_TMPDIR|/FILES|g; s|$REPOSITORY|/TREE|g" |

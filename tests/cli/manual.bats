@@ -141,7 +141,8 @@ in_terminal() {
     expect_status 0
     run in_terminal env PAGER="nysbench-no-such-pager" "$NYSBENCH" help run
     expect_status 1
-    output=$(grep -o 'nysbench: error: .*' <<<"$output" | tr -d '\r') tell PAGER=nysbench-no-such-pager nysbench help run
+    output=$(grep -o 'nysbench: error: .*' <<<"$output" | tr -d '\r') \
+        tell PAGER=nysbench-no-such-pager nysbench help run
     run env PAGER="sed 's/^/PAGED /'" "$NYSBENCH" help run
     [ "${lines[0]}" = NAME ]
 }

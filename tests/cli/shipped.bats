@@ -59,7 +59,8 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     expect_status 2
     run "$NYSBENCH" plan experiments/37-all-layers.yaml
     expect_status 2
-    output=$(sed 's/ and in .*//' <<<"$output" | grep -m 1 'vit-4097-test') tell nysbench plan experiments/37-all-layers.yaml
+    output=$(sed 's/ and in .*//' <<<"$output" | grep -m 1 'vit-4097-test') \
+        tell nysbench plan experiments/37-all-layers.yaml
     told measure --head experiments/data/none.safetensors:0 --strategy uniform -m 8 --core svd
     expect_status 2
     run "$NYSBENCH" plan "$WORK/experiments/../00-smoke.yaml"
