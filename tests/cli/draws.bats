@@ -54,7 +54,7 @@ pick() { "$NYSBENCH" select --head "$1:0" -s uniform -m 8 --trial "$2" -o "$WORK
         go $draws
         row=$("$NYSBENCH" measure --head "$SECOND:0" -s uniform -m 8 --trial 1 -c svd --metrics error --draws $draws \
             --json |
-            /usr/bin/python3 -SEc 'import json, sys; print(repr(json.loads(sys.stdin.read())["error"]))')
+            facts of 'print(repr(x["error"]))')
         "$NYSBENCH" sql "$WORK/$draws" "SELECT error FROM run WHERE source LIKE '%pticks%' AND trial = 1" \
             --format json | grep -F -- "$row"
     done

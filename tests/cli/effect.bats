@@ -74,18 +74,7 @@ assert {r["metric"] for r in x} == {"model_error"} and {r["by"] for r in x} == {
 
 @test "the program that planning asks has ended when a worker asks its own" {
     cp tests/support/tiny_model.py "$WORK"
-    cat >"$WORK/counted.py" <<'PY'
-import os, sys
-import tiny_model as tiny
-work, effects = os.path.dirname(os.path.abspath(__file__)), tiny.effects
-print(os.getpid(), file=open(work + "/starts", "a"))
-def counted(*arguments):
-    pids = map(int, open(work + "/starts"))
-    print(sum(os.path.exists(f"/proc/{pid}") for pid in pids), file=open(work + "/alive", "a"))
-    return effects(*arguments)
-tiny.effects = counted
-tiny.main(*sys.argv[1:])
-PY
+    cp "$REPOSITORY/tests/cli/plugins/counted.py" "$WORK/counted.py"
     study "$PYTHON $WORK/counted.py $(readlink -f "$NYSBENCH")"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/r" --only 'landmarks=0'
     expect_status 0
@@ -228,17 +217,8 @@ nystrom 1 skipped" ]
     build_plugin "$WORK/mine/mine.c" "$WORK/mine.so"
     "$NYSBENCH" new strategy picks --out "$WORK/picks"
     build_plugin "$WORK/picks/picks.c" "$WORK/picks.so"
-    cat >"$WORK/values.py" <<'PY'
-import sys
-import numpy as np
-np.save(sys.argv[-1] + "/out.npy", np.load(sys.argv[-1] + "/v.npy"))
-PY
-    cat >"$WORK/first.py" <<'PY'
-import json, sys
-import numpy as np
-with open(sys.argv[-1] + "/request.json") as file:
-    np.save(sys.argv[-1] + "/picks.npy", np.arange(json.load(file)["m"]))
-PY
+    cp "$REPOSITORY/tests/cli/plugins/values.py" "$WORK/values.py"
+    cp "$REPOSITORY/tests/cli/plugins/first_tokens.py" "$WORK/first.py"
     study "$(tiny)" "plugins: [$WORK/mine.so, $WORK/picks.so]"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0 --set "attentions=[mine,
         'command(run=\"$PYTHON $WORK/values.py\", deterministic=true)',

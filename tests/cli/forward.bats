@@ -24,9 +24,7 @@ YAML
 
 # has_rows COUNT FOLDER: whether the store of a run has so many.
 has_rows() {
-    /usr/bin/python3 -c 'import sqlite3, sys
-store = sqlite3.connect("file:" + sys.argv[2] + "/results.sqlite?mode=ro", uri=True)
-sys.exit(store.execute("SELECT count(*) FROM results").fetchone()[0] < int(sys.argv[1]))' "$@" 2>/dev/null
+    py has_rows "$@" 2>/dev/null
 }
 
 # One run that several tests read, $BATS_FILE_TMPDIR/whole: layers of two sizes with one and two threads, and one head.
@@ -359,10 +357,9 @@ loaded() {
     expect_status 0
     [ "$(grep -cE 'ran while|!' <<<"$output")" -eq 0 ]
     loaded "$WORK/r" 0.5
-    "$NYSBENCH" compare "$WORK/r" --format json | /usr/bin/python3 -c '
-import json, sys
-for x in json.load(sys.stdin):
-    assert x["disturbed"] == (x["metric"] == "latency_s") * (2 if x["model"] == "all" else 1), x'
+    of_json 'assert all(
+    r["disturbed"] == (r["metric"] == "latency_s") * (2 if r["model"] == "all" else 1) for r in x), x' \
+        "$NYSBENCH" compare "$WORK/r"
     run "$NYSBENCH" compare "$WORK/r" --metric latency_s --margin 1000
     [ "$(grep -cE ' (better|worse|equivalent) !' <<<"$output")" -eq 4 ]
     [ "$(grep -cE 'ran while 10 of 80 rows' <<<"$output")" -eq 1 ] # golden.bats has the sentence
@@ -414,11 +411,8 @@ Y
     [ "$(grep -c '| reproduced !: ' <<<"$output")" -eq 3 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/c"
     [ "$(grep -cE '^ *reproduced !  ' <<<"$output")" -eq 3 ]
-    "$NYSBENCH" claims "$WORK/c" --format json | /usr/bin/python3 -c '
-import json, sys
-claims = json.load(sys.stdin)
-assert all(c["verdict"] == "reproduced" for c in claims) and [c["disturbed"] for c in claims] == [1, 2, 2, 0], claims
-assert [p["disturbed"] for p in claims[2]["parts"]] == [1, 1], claims[2]'
+    of_json 'assert [(c["verdict"], c["disturbed"]) for c in x] == [("reproduced", n) for n in (1, 2, 2, 0)], x
+assert [p["disturbed"] for p in x[2]["parts"]] == [1, 1], x[2]' "$NYSBENCH" claims "$WORK/c"
     cat >"$WORK/s.yaml" <<'Y'
 problems: "gaussian(n=40, d=4)"
 strategies: [uniform, kmeans]
@@ -505,35 +499,7 @@ assert r["attention"].startswith("nystrom(") and r["reason"].startswith("it has 
 
 # A program as an attention: exact outputs, with what its arguments say it reports.
 program() {
-    cat >"$WORK/mine.py" <<'PY'
-import json, sys
-import numpy as np
-
-def attend(folder, request):
-    q, k, v = (np.load(f"{folder}/{name}.npy") for name in "qkv")
-    k, v = (np.repeat(x, len(q) // len(x), 0) for x in (k, v))
-    scores = np.exp(q @ k.transpose(0, 2, 1) * request["scale"])
-    scores = np.tril(scores) if request["causal"] else scores
-    np.save(f"{folder}/out.npy", (scores / scores.sum(-1, keepdims=True) @ v)[: None if "few" not in sys.argv else 1])
-
-def value_of(text):
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-said = {name: value_of(text) for name, _, text in (word.partition("=") for word in sys.argv[1:] if "=" in word)}
-if len(sys.argv) > 1 and sys.argv[-1].startswith("/"):
-    attend(sys.argv[-1], json.load(open(sys.argv[-1] + "/request.json")))
-    if said:
-        json.dump(said, open(sys.argv[-1] + "/answer.json", "w"))
-else:
-    print('{"ready": 1}', flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
-        attend(request["folder"], request)
-        print(json.dumps({"done": "attention", **said}), flush=True)
-PY
+    cp "$REPOSITORY/tests/cli/plugins/exact.py" "$WORK/mine.py"
 }
 
 # mine WORDS OPTIONS: the spec of that program, which answers with its words NAME=VALUE.

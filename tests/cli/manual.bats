@@ -127,19 +127,13 @@ commands() {
     output=${output#*make_manual: } tell SOURCE_DATE_EPOCH=yesterday make_manual
 }
 
-# in_terminal COMMAND...: its output on a terminal.
-in_terminal() {
-    /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
-        "$@" </dev/null
-}
-
 @test "on a terminal the page goes through the pager" {
-    run in_terminal env PAGER="sed 's/^/PAGED /'" "$NYSBENCH" help run
+    run on_terminal 80 env PAGER="sed 's/^/PAGED /'" "$NYSBENCH" help run
     expect_status 0
     [[ "${lines[0]}" == "PAGED NAME"* ]]
-    run in_terminal env PAGER="head -1" "$NYSBENCH" help columns # ends before it has read all
+    run on_terminal 80 env PAGER="head -1" "$NYSBENCH" help columns # ends before it has read all
     expect_status 0
-    run in_terminal env PAGER="nysbench-no-such-pager" "$NYSBENCH" help run
+    run on_terminal 80 env PAGER="nysbench-no-such-pager" "$NYSBENCH" help run
     expect_status 1
     output=$(grep -o 'nysbench: error: .*' <<<"$output" | tr -d '\r') \
         tell PAGER=nysbench-no-such-pager nysbench help run

@@ -40,7 +40,7 @@ experiment() {
     [ -s "$folder/picks/instance-0/0-keys.npy" ]
     "$NYSBENCH" select --head "$folder/$head:0" --strategy uniform -m 4 -o "$folder/$ODD.npy" >/dev/null
     "$NYSBENCH" measure --head "$folder/$head:0" --core svd --query-landmarks "$folder/$ODD.npy" --json |
-        /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.stdin.readline())["status"] == "ok"'
+        facts of 'assert x["status"] == "ok", x'
     [ -z "$(find "$WORK" -name pwned)" ]
     [ -z "$(find "$WORK" -name '*.tmp')" ]
 }
@@ -142,12 +142,7 @@ experiment() {
 @test "command: no shell sees its words, nor the name of its folder" {
     mkdir "$WORK/tmp $ODD"
     cp tests/support/npy.py "$WORK"
-    cat >"$WORK/p.py" <<'PY'
-import os, sys
-import npy
-assert sys.argv[1] == "$(touch pwned)`touch pwned`;touch" and sys.argv[2] == "pwned" and os.getcwd() == sys.argv[-1]
-npy.save("picks.npy", "<i8", (3,), range(3))
-PY
+    cp "$REPOSITORY/tests/cli/plugins/words.py" "$WORK/p.py"
     experiment "$WORK" "$ODD.safetensors" "$WORK"
     cp "$VIT" "$WORK/$ODD.safetensors"
     py check_words "$WORK"

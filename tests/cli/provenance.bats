@@ -22,8 +22,7 @@ Y
 }
 
 manifests() {
-    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -c 'import json, sys
-print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.stdin)))'
+    of_json 'print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in x))' "$NYSBENCH" info "$WORK/r"
 }
 
 @test "each run that adds rows leaves a manifest, each row is linked to its own, info RUN shows them" {
@@ -51,9 +50,7 @@ assert any('$WORK/h/k.npy' in str(file) and '$digest' in str(file) for file in l
     expect_status 2
     run "$NYSBENCH" info "$WORK" extra
     expect_status 2
-    run "$NYSBENCH" info --json
-    expect_status 0
-    /usr/bin/python3 -c 'import json, sys; assert json.loads(sys.argv[1])["flags"]' "$output"
+    of_json 'assert x["flags"], x' "$NYSBENCH" info
 }
 
 @test "a head file of the same size with other contents is noticed: its rows are measured anew, the old ones stay" {

@@ -98,16 +98,7 @@ Y
 
 @test "who has no result is not ranked, and a source where one has none is left out" {
     undrawn
-    cat >"$WORK/some.py" <<'Y'
-import json, sys
-import numpy as np
-folder = sys.argv[-1]
-request = json.load(open(folder + "/request.json"))
-points = np.load(folder + "/points.npy")
-if points[0, 0] > 0:
-    sys.exit(1)
-np.save(folder + "/picks.npy", np.arange(request["m"]))
-Y
+    cp "$REPOSITORY/tests/cli/plugins/some_fail.py" "$WORK/some.py"
     config <<Y
 problems: gaussian(n=48, d=4)
 strategies: [uniform, "uniform(strided=true)", 'command(run="false")', 'command(run="/usr/bin/python3 $WORK/some.py")']

@@ -27,14 +27,12 @@ expect_unchanged() {
 
 # The manifests as "ROWS UNUSED, ..." in the order in which they came.
 manifests() {
-    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -SEc 'import json, sys
-print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.stdin)))'
+    of_json 'print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in x))' "$NYSBENCH" info "$WORK/r"
 }
 
 # What an integrity check of SQLite itself, by another program, says.
 sound() {
-    /usr/bin/python3 -SEc 'import sqlite3, sys
-assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall() == [("ok",)]' "$WORK/r/results.sqlite"
+    [ "$(in_store "$WORK/r" "PRAGMA integrity_check")" = ok ]
 }
 
 @test "another build is refused, with both executables; --mixed goes on, and every output tells of it" {
@@ -322,8 +320,7 @@ got_somewhere() {
 
 @test "a store of another version is refused by all that read it, and stays as it is" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
-    /usr/bin/python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 3")' \
-        "$WORK/r/results.sqlite"
+    in_store "$WORK/r" "PRAGMA user_version = 3"
     before=$(state)
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         told $command "$WORK/r"

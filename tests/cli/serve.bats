@@ -187,41 +187,7 @@ EOF
 
 @test "serve: nysbench.serve picks with every pairing what a program in C picks, whatever its function does" {
     enter
-    cat >mine.py <<'PY'
-import os, subprocess, sys, time
-import numpy as np
-import nysbench
-print('{"done": "picks"}')
-print(os.getpid(), file=open(os.environ["NYSBENCH_FOLDER"] + "/starts", "a"))
-
-def first(x, m):
-    return np.argsort(x[:, 0], kind="stable")[:m]
-
-def loud():
-    print("a word")
-    os.write(1, b"b\n")
-    subprocess.run("echo c; cat", shell=True, check=True)
-    assert sys.stdin.read() == "" and os.read(0, 1) == b""
-
-@nysbench.strategy
-def every(points, queries, keys, m, scale, note="", flag=False):
-    """With the pairing both, another kind of answer for each m."""
-    assert (scale, note, flag) == (3, "a=b", True)
-    loud()
-    if points is not None:
-        return first(points, m)
-    parts = nysbench.Groups(np.arange(len(keys)) * m // len(keys))
-    tokens = first(queries, m), first(keys, m)
-    return {4: tokens[0], 5: tokens, 6: (queries[tokens[0]], keys[tokens[1]]), 7: parts,
-            8: (parts, nysbench.Groups(np.arange(len(keys)) % m)), 9: tokens[1]}[m]
-
-def quarrels(points, m):
-    loud()
-    raise KeyError(m)
-
-def hangs(points, m):
-    subprocess.run(["sleep", "35.1"])
-PY
+    cp "$REPOSITORY/tests/cli/plugins/every.py" mine.py
     cat >cases <<EOF
 $SERVE mine.py quarrels|60|
 $SERVE mine.py hangs|0.3|
@@ -230,7 +196,7 @@ EOF
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r
     expect_status 1
     expect_rows r "1 ok, 2 failed"
-    output=$(py reasons | sed -E 's/: (b[|]c[|]a word|a word[|]b[|]c)$/: .../') \
+    output=$(py reasons | sed -E 's/line [0-9]+/line #/; s/: (b[|]c[|]a word|a word[|]b[|]c)$/: .../') \
         tell nysbench run c.yaml # standard output may be buffered
     rm starts
     cat >c.yaml <<EOF
@@ -278,15 +244,7 @@ EOF
     cp "$real" "prefix/bin/$version" # as conda has it: no link, no pyvenv.cfg, a library beside it
     ln -s "$version" prefix/bin/python
     ln -s "/usr/lib/$version" "prefix/lib/$version"
-    cat >"my strategy.py" <<'PY'
-import os, sys
-import nysbench
-
-@nysbench.strategy
-def first(points, m):
-    print(os.path.realpath(sys.prefix), file=open(os.environ["NYSBENCH_FOLDER"] + "/told", "w"))
-    return range(m)
-PY
+    cp "$REPOSITORY/tests/cli/plugins/own_prefix.py" "my strategy.py"
     local python where spec
     while IFS='|' read -r python where; do
         spec="command(run=\"$python -m nysbench.serve 'my strategy.py' first\", serve=true)"
@@ -395,16 +353,12 @@ EOF
     # a program cannot have waited longer than its answer took: what is left is the files, which take some time
     "$NYSBENCH" measure --head "$HEAD:1" --strategy 'command(run="./picker patient", serve=true)' -m 4 --core svd \
         --metrics error --json >row.json
-    /usr/bin/python3 -c 'import json; s = json.load(open("row.json"))["select_s"]; assert 0 < s < 10, s'
+    facts of 'assert 0 < x["select_s"] < 10, x' <row.json
 }
 
 @test "serve: check makes all checks of a Python function for every pairing, with any allocation of nysbench failing" {
     cd "$WORK"
-    cat >mine.py <<'PY'
-def drawn(points, queries, keys, m, rng):
-    one, two = (rng.permutation(len(keys if points is None else points))[:m] for _ in range(2))
-    return (one, two) if points is None else one
-PY
+    cp "$REPOSITORY/tests/cli/plugins/drawn.py" mine.py
     run "$NYSBENCH" check "command(run=\"$SERVE mine.py drawn\", serve=true)" --timeout 600
     expect_status 0
     [ "$(grep -c '^PASS' <<<"$output")" -ge 5 ]

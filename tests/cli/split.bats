@@ -70,12 +70,7 @@ sources: test"
 
 @test "the experiments' own split has each input in one part, and what shipped heads come from in development" {
     local split=experiments/data/split.yaml
-    /usr/bin/python3 -SEc 'import csv, re, sys
-named = re.findall(r"^  - (.*)$", open(sys.argv[1]).read(), re.M)
-test = re.findall(r"^  - (.*)$", open(sys.argv[1]).read().split("\ntest:")[1], re.M)
-inputs = list(csv.DictReader(open("experiments/models/inputs.csv", newline="")))
-assert sorted({row["source"] for row in inputs} - set(named)) == [], "in no part"
-assert {row["source"] for row in inputs if row["kind"] == "test-photograph"} <= set(test)' $split
+    py check_split $split
     config <<Y
 trials: 1
 landmarks: 2

@@ -58,10 +58,7 @@ expect_clean() {
 @test "rows that an older program stored" {
     experiment uniform
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/told"
-    /usr/bin/python3 -c 'import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-db.execute("UPDATE results SET reason = CAST(x%s AS TEXT)" % repr(b"caf\xe9 \x1b[31m".hex()))
-db.commit()' "$WORK/r/results.sqlite"
+    in_store "$WORK/r" "UPDATE results SET reason = CAST(x'636166e9201b5b33316d' AS TEXT)" # caf\xe9 \x1b[31m
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/told" 2>&1
     grep -qF 'caf\xe9 \x1b[31m' "$WORK/r/rows.csv"
     expect_clean 1
@@ -71,8 +68,7 @@ db.commit()' "$WORK/r/results.sqlite"
     local head="$WORK/"$'caf\351 \033[31m.safetensors'
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/"$'caf\351.safetensors'
     "$NYSBENCH" measure --head "$WORK/"$'caf\351.safetensors:0' --strategy uniform -m 4 --core svd --json |
-        /usr/bin/python3 -c 'import json, sys
-assert "caf\\xe9.safetensors" in json.load(sys.stdin)["problem"]'
+        facts of 'assert "caf\\xe9.safetensors" in x["problem"], x'
     run "$NYSBENCH" measure --head "$WORK/"$'caf\351.safetensors:0' --strategy uniform -m 4 --core svd
     expect_status 0
     expect 'caf\xe9.safetensors'
@@ -95,11 +91,7 @@ assert "caf\\xe9.safetensors" in json.load(sys.stdin)["problem"]'
 }
 
 @test "failures for one reason are one group, whatever the folder, the process and its addresses are" {
-    cat >"$WORK/p.py" <<'PY'
-import os, sys
-print(f"process {os.getpid()}: <object at {hex(id(sys))}> in {os.getcwd()} failed", file=sys.stderr)
-sys.exit(3)
-PY
+    cp "$REPOSITORY/tests/cli/plugins/addresses.py" "$WORK/p.py"
     experiment "'command(run=\"/usr/bin/python3 $WORK/p.py\")'" 4
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
     [ "$status" -eq 1 ]

@@ -27,8 +27,12 @@ def numbers(wanted):
         sys.exit(f"found {found}, expected {wanted}")
 
 
+def refuse(word):
+    raise ValueError(f"{word} is no JSON")
+
+
 def of(statement):
-    exec(statement, {"x": json.load(sys.stdin)})
+    exec(statement, {"x": json.load(sys.stdin, parse_constant=refuse)})
 
 
 {"rows": rows, "numbers": numbers, "of": of}[sys.argv[1]](*sys.argv[2:])

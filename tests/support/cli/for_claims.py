@@ -5,6 +5,12 @@ import json
 import sys
 
 
+def check_fields(path):
+    rows = list(csv.reader(open(path, newline="")))
+    assert len(rows) > 30 and {len(row) for row in rows} == {21}, rows
+    assert not [x for row in rows[1:] for x in row[6:11] if x and not float(x) < 1e300]
+
+
 def check_rows_by_model(claims_csv, json_file):
     rows = [r for r in csv.DictReader(open(claims_csv, newline="")) if r["row"] == "model"]
     models = json.load(open(json_file))[0]["models"]

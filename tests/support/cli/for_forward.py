@@ -12,6 +12,12 @@ import struct
 import sys
 
 
+def has_rows(count, run):
+    """Whether the store of a run has so many; it is only read."""
+    store = sqlite3.connect(f"file:{run}/results.sqlite?mode=ro", uri=True)
+    sys.exit(store.execute("SELECT count(*) FROM results").fetchone()[0] < int(count))
+
+
 def print_timeless_rows(rows_csv):
     keep = ("problem head heads attention threads trial status landmarks dv key_heads causal flops_formula "
             "workspace_formula_bytes output_error cosine mse max_error error_p99 rowsum_deviation seed").split()
