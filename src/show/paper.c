@@ -36,6 +36,12 @@ static bool leads(const nb_page_block *b)
     return b->kind == NB_PARAGRAPH && (b->use == NB_PAGE_SHARED || b->use == NB_PAGE_ABOVE);
 }
 
+/* Returns whether a paragraph says what the table above it holds, and is of its caption. */
+static bool holds(const nb_page_block *b)
+{
+    return b->kind == NB_PARAGRAPH && b->use == NB_PAGE_HOLDS;
+}
+
 /* Returns whether the block is of the caption of a table, from which only paragraphs part it. */
 static bool is_above(const nb_page *page, int i)
 {
@@ -79,42 +85,45 @@ static nb_page_block *add_block(const maker *m, const nb_page_block *block)
     return added;
 }
 
-/* Adds words or a sentence to a caption; a sentence ends with its own stop, which `*stop` says of the last piece. */
-static nb_status add_piece(nb_string *caption, bool sentence, bool *stop, const char *text, nb_ctx *ctx)
+typedef struct {
+    nb_string text;
+    bool stop; /* it ends with a sentence, which has its own stop */
+} caption;
+
+static nb_status add_piece(caption *c, bool sentence, const char *text, nb_ctx *ctx)
 {
-    const char *joint = *stop ? " " : sentence ? ". " : "; ";
-    if (*text) *stop = sentence;
-    return *text ? nb_append_item(caption, joint, ctx, "%s", text) : NB_OK;
+    const char *joint = c->stop ? " " : sentence ? ". " : "; ";
+    if (!*text) return NB_OK;
+    c->stop = sentence;
+    return nb_append_item(&c->text, joint, ctx, "%s", text);
 }
 
-/* Adds the paragraphs that lead to a table, or that say what it holds, among the blocks first ... end - 1. */
-static nb_status add_paragraphs(const maker *m, nb_string *caption, bool lead, int first, int end, bool *stop)
+/* Adds those of the blocks first ... end - 1 that are wanted. */
+static nb_status add_paragraphs(const maker *m, caption *c, bool (*wanted)(const nb_page_block *), int first, int end)
 {
     for (int i = first; i < end; i++) {
         const nb_page_block *b = &m->page->blocks[i];
-        if (lead ? leads(b) : b->kind == NB_PARAGRAPH && b->use == NB_PAGE_HOLDS)
-            NB_TRY(m->ctx, add_piece(caption, b->use != NB_PAGE_SHARED, stop, b->text, m->ctx));
+        if (wanted(b)) NB_TRY(m->ctx, add_piece(c, b->use != NB_PAGE_SHARED, b->text, m->ctx));
     }
     return NB_OK;
 }
 
+/* Makes the caption of parts below which the blocks up to `end` are their own. */
 static nb_status make_caption(const maker *m, int count, const nb_paper_part *parts, int end, nb_page_block *table)
 {
-    nb_string caption = NB_NO_TEXT;
-    bool stop = false;
     const nb_page_block *title = parts[0].heading;
     const char *own = count > 1 ? m->shared : title ? title->text : "";
-    int common = m->top, first = first_above(m->page, &parts[0]);
+    int common = m->top, first = first_above(m->page, &parts[0]), below = parts[count - 1].at + 1;
+    caption c = {NB_NO_TEXT, false};
     while (is_paragraph(m->page, common) && common < first) common++;
-    if (m->above) NB_TRY(m->ctx, nb_append(&caption, m->ctx, "%s", m->above->text));
-    if (*own) NB_TRY(m->ctx, nb_append_item(&caption, ": ", m->ctx, "%s", own));
-    if (count > 1 && m->goes_on) NB_TRY(m->ctx, add_piece(&caption, false, &stop, "continued", m->ctx));
-    NB_TRY(m->ctx, add_paragraphs(m, &caption, true, m->top, common, &stop));
-    if (share_above(m->page, count, parts))
-        NB_TRY(m->ctx, add_paragraphs(m, &caption, true, first, parts[0].at, &stop));
-    NB_TRY(m->ctx, add_paragraphs(m, &caption, false, parts[count - 1].at + 1, end, &stop));
-    if (caption.length > 0 && !stop) NB_TRY(m->ctx, nb_append(&caption, m->ctx, "."));
-    table->text = caption.text;
+    if (m->above) NB_TRY(m->ctx, nb_append(&c.text, m->ctx, "%s", m->above->text));
+    if (*own) NB_TRY(m->ctx, nb_append_item(&c.text, ": ", m->ctx, "%s", own));
+    if (count > 1 && m->goes_on) NB_TRY(m->ctx, add_piece(&c, false, "continued", m->ctx));
+    NB_TRY(m->ctx, add_paragraphs(m, &c, leads, m->top, common));
+    if (share_above(m->page, count, parts)) NB_TRY(m->ctx, add_paragraphs(m, &c, leads, first, parts[0].at));
+    NB_TRY(m->ctx, add_paragraphs(m, &c, holds, below, end));
+    if (c.text.length > 0 && !c.stop) NB_TRY(m->ctx, nb_append(&c.text, m->ctx, "."));
+    table->text = c.text.text;
     if (m->above) table->formula = m->above->formula;
     return NB_OK;
 }
@@ -137,10 +146,9 @@ static void add_below(const maker *m, int first, int end)
 {
     for (int i = first; i < end; i++) {
         const nb_page_block *b = &m->page->blocks[i];
-        bool remark = b->kind == NB_PARAGRAPH && b->use != NB_PAGE_ASIDE;
-        if (remark && b->use == NB_PAGE_HOLDS) continue;
+        if (holds(b)) continue;
         nb_page_block *added = add_block(m, b);
-        if (remark) added->kind = NB_NOTE;
+        if (b->use != NB_PAGE_ASIDE) added->kind = NB_NOTE;
     }
 }
 
