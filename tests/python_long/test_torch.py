@@ -397,7 +397,8 @@ class Formulas(unittest.TestCase):
                     self.assertEqual(mine.near, has)
                     self.assertIn(plain.ridge, ridges)
                     self.assert_near(out[h].numpy(), expected)
-        self.assertEqual(found, {("stated", True), *((how, has) for how in ("left out", "probes", "tolerance") for has in (0, 1))})
+        chosen = {(how, has) for how in ("left out", "probes", "tolerance") for has in (0, 1)}
+        self.assertEqual(found, {("stated", True), *chosen})
 
     def test_choice(self):
         """Of near keys, by squared errors: left out without them and with them, and at probes."""

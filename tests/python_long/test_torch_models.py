@@ -150,8 +150,8 @@ class Patched(unittest.TestCase):
                     self.assertTrue(bool(model(**self.given)[0].isfinite().all()))
                 with self.assertRaisesRegex(nysbench.ArgumentError,
                                             f"^{spec.split('(')[0]}.*: the torch backend has kernel_ridge with the "
-                                            "options landmarks, rows, queries, keys, near, window, top, grid and tolerance, and "
-                                            "nystrom with landmarks, strategy="):
+                                            "options landmarks, rows, queries, keys, near, window, top, grid and "
+                                            "tolerance, and nystrom with landmarks, strategy="):
                     with nysbench.patch(model, spec, backend="torch"):
                         pass
 
