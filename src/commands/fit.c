@@ -8,6 +8,7 @@
  * regression of all heads' tokens together is linalg/ridge.h's. */
 #include "commands/command.h"
 
+#include "base/text.h"
 #include "data/tensor.h"
 #include "kernels/kernel.h"
 #include "linalg/ridge.h"
@@ -34,6 +35,13 @@ typedef struct {
     nb_ridge_part *parts[2]; /* count each: queries, keys */
 } request;
 
+static bool has_heads_of(const request *r, const char *path)
+{
+    for (int i = 0; i < r->count; i++)
+        if (nb_text_same(r->names[i].path, path)) return true;
+    return false;
+}
+
 /* One --head: a head of the file, or all. */
 static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
 {
@@ -43,7 +51,7 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     NB_TRY(ctx, nb_head_split(text, &path, &index, ctx));
     NB_TRY(ctx, nb_head_file_shape(path, &shape, ctx));
     NB_TRY(ctx, nb_head_doubt(path, &shape, &doubt, ctx));
-    if (doubt) nb_print_warning("%s", doubt);
+    if (doubt && !has_heads_of(r, path)) nb_print_warning("%s", doubt);
     NB_REQUIRE(ctx, index < shape.heads, NB_EINVAL, "%s: head %d is not one of its heads 0 to %d", path, index,
                shape.heads - 1);
     NB_REQUIRE(ctx, r->count == 0 || shape.d == r->d, NB_EDIM, "%s: heads of dimension d = %d, but %s has d = %d", path,
