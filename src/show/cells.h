@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cells.h - rows and grids for programs: comma-separated values (RFC 4180, write_csv.c) and JSON (write_json.c).
  *
- * Numbers have 17 digits. What is not known is empty or null; what is infinite is inf, in JSON the text "inf". Rows of a
- * run have their components' labels behind their columns (config/labels.h). Texts are clean (base/text.h), also those
+ * Numbers have 17 digits. What is not known is empty or null; what is infinite is inf, in JSON the text "inf". Rows of
+ * a run have their components' labels behind their columns (config/labels.h). Texts are clean (base/text.h), also those
  * of a store that an older program wrote.
  *
  * In CSV a text that a spreadsheet would calculate, since it begins with = + - @, a tab or a carriage return, has an
@@ -21,8 +21,8 @@ typedef struct { /* a row */
     const nb_cell *cells;
 } nb_cells;
 
-/* A form: what writes a row behind `before` others, of which the first brings what stands before all, and the end behind
- * all rows. */
+/* A form: what writes a row behind `before` others, of which the first brings what stands before all, and the end
+ * behind all rows. */
 typedef struct {
     nb_status (*row)(FILE *out, const nb_cells *row, long long before, nb_ctx *ctx);
     void (*end)(FILE *out, long long rows);

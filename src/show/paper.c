@@ -152,7 +152,7 @@ static void add_below(const maker *m, int first, int end)
     }
 }
 
-/* Adds the table of a block, with those that are one with it and what belongs to it; *at <- the last of these blocks. */
+/* Adds the table of a block, with those that are one with it and what belongs to it; *at <- the last of them. */
 static nb_status add_table(maker *m, int *at)
 {
     const nb_page *page = m->page;

@@ -27,7 +27,7 @@ enum { NB_TABLE_GAP = 2 }; /* between columns */
 /* Width 0: any is fine. */
 nb_status nb_table_fit(const nb_page_sheet *table, int width, nb_fitted_table *fitted, nb_ctx *ctx);
 
-/* Return the text of a cell, set in below a band and perhaps shortened, and the mark of a number, which stands apart. */
+/* Return the text of a cell, set in below a band and perhaps shortened, and the mark of a number, which is apart. */
 const char *nb_fitted_text(const nb_fitted_table *fitted, int row, int column);
 const char *nb_fitted_mark(const nb_fitted_table *fitted, int row, int column);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* write_latex.c - the tables of a page for a paper (show/paper.h), with booktabs' rules and siunitx' columns of numbers;
- * notes below them in a small face; all else as comments. */
+/* write_latex.c - the tables of a page for a paper (show/paper.h), with booktabs' rules and siunitx' columns of
+ * numbers; notes below them in a small face; all else as comments. */
 #include "show/paper.h"
 
 #include <string.h>

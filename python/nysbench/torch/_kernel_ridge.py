@@ -23,7 +23,8 @@ with contextlib.suppress(ImportError):  # no Triton: plain operations
 def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 192, *,
                  rows: Optional[int] = None, queries: Optional[int] = None, keys: Optional[int] = None,
                  near: str = "none", window: Optional[int] = None, top: Optional[int] = None,
-                 grid: Union[int, str, None] = None, tolerance: float = 0.0, seed: Optional[int] = None) -> torch.Tensor:
+                 grid: Union[int, str, None] = None, tolerance: float = 0.0,
+                 seed: Optional[int] = None) -> torch.Tensor:
     """Exact outputs at some queries, interpolated to all others by kernel ridge regression.
 
     q: (heads, n, d) or (inputs, heads, n, d): float16, bfloat16, float32 or float64.

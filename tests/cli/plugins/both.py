@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """both.py - picks tokens for both sides, and keeps what it was asked."""
-import json, math, os, sys
+import json
+import math
+import os
+import sys
 import npy
 mode = sys.argv[1]
 request = json.load(open("request.json"))

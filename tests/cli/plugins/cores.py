@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """cores.py - a core in a way that its first word names, served or not; keeps the last F, A and B."""
-import json, os, shutil, sys, time
+import json
+import os
+import shutil
+import sys
+import time
 import numpy as np
 how, here = sys.argv[1], os.environ["NYSBENCH_FOLDER"]
 

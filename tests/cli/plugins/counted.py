@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """counted.py - the tiny model, which keeps how many of its processes are alive when an effect is asked for."""
-import os, sys
+import os
+import sys
 import tiny_model as tiny
 work, effects = os.path.dirname(os.path.abspath(__file__)), tiny.effects
 print(os.getpid(), file=open(work + "/starts", "a"))

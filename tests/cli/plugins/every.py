@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """every.py - functions for nysbench.serve: for every pairing, one that raises, one that hangs."""
-import os, subprocess, sys
+import os
+import subprocess
+import sys
 import numpy as np
 import nysbench
 print('{"done": "picks"}')

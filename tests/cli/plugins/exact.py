@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """exact.py - exact attention, served or not; NAME=VALUE among its words is what it reports."""
-import json, sys
+import json
+import sys
 import numpy as np
 
 def attend(folder, request):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """five_is_too_many.py - fails for five landmarks, and leaves a note."""
-import json, sys, numpy
+import json
+import sys
+
+import numpy
 folder = sys.argv[-1]
 request = json.load(open(folder + "/request.json"))
 if request["m"] == 5:

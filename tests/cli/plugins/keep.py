@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """keep.py - keeps its folder as it came, and leaves the first points, each number one more."""
-import json, npy, os, shutil, sys
+import json
+import os
+import shutil
+import sys
+
+import npy
 out, folder = sys.argv[1:]
 assert folder == os.getcwd()
 if not os.path.exists(out): # the queries come first

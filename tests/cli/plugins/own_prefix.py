@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """own_prefix.py - the first tokens; keeps the prefix of its Python."""
-import os, sys
+import os
+import sys
 import nysbench
 
 @nysbench.strategy

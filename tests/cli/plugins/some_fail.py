@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """some_fail.py - picks the first tokens, or fails where the first coordinate is positive."""
-import json, sys
+import json
+import sys
 import numpy as np
 folder = sys.argv[-1]
 request = json.load(open(folder + "/request.json"))
