@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* paper_parts.h - tables of a page that are one in a paper: each has a heading of its own, all have the same columns. */
+/* paper_parts.h - tables of a page that are one in a paper: each has a heading, and all the same columns. */
 #ifndef NB_PAPER_PARTS_H
 #define NB_PAPER_PARTS_H
 
