@@ -60,7 +60,7 @@ static void print_row(FILE *out, const nb_page_sheet *t, int row)
 {
     const char *band = t->rows[row].band;
     if (t->rows[row].ruled || (row > 0 && t->rows[row - 1].band && !band)) fputs("\\midrule\n", out);
-    if (nb_page_begins_band(t, row)) {
+    if (band && nb_page_begins_band(t, row)) {
         fprintf(out, "\\multicolumn{%d}{l}", t->column_count);
         print_text(out, "{", band, "} \\\\\n");
     }
