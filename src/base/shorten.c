@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its start, "..." and at most `tail` columns of its end. */
+/* Keeps the start of a text that is too long, "..." and at most `tail` columns of its end. */
 static nb_status shorten(const char *text, int columns, int tail, const char **made, nb_ctx *ctx)
 {
     *made = text;

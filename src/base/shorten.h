@@ -6,8 +6,8 @@
 #include "base/ctx.h"
 
 /* Shortens texts to so many columns of a terminal, or to the least number above with which all that differ still do.
- * What is longer becomes its start, "..." and as much of its end as that needs: half of the rest, nothing, or three
- * quarters. */
+ * A longer text keeps its start, "..." and as much of its end as is needed for that: half of the rest, nothing, or
+ * three quarters. */
 nb_status nb_shorten_texts(int count, const char **texts, int columns, nb_ctx *ctx);
 
 #endif

@@ -42,7 +42,7 @@ static const char *text_of(const nb_grid *a, int row, const companions *of, int 
     return cell && cell->text ? cell->text : none;
 }
 
-/* What is infinite has no digits: its word stands before. An interval stands behind the mark. */
+/* Puts the word of an infinite number, which has no digits, before them, and an interval behind the mark. */
 static nb_status make_numeral(const nb_grid *a, int row, const companions *of, nb_cell *cell, nb_ctx *ctx)
 {
     const nb_cell *low = companion(a, row, of, LOW), *high = companion(a, row, of, HIGH);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table_fit.h - how a table fits a width as text: the first of these forms that does.
  *
- * As it is; with prose in several lines; with long labels shortened; in parts below each other, each with all labels;
- * as a list of its rows. */
+ * A table is printed as it is; with prose in several lines; with long labels shortened; in parts below each other, each
+ * with all labels; or as a list of its rows. */
 #ifndef NB_TABLE_FIT_H
 #define NB_TABLE_FIT_H
 

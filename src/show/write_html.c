@@ -40,7 +40,7 @@ static nb_status write_paragraph(nb_page_walk *w)
     return NB_OK;
 }
 
-/* Of notes too. */
+/* Writes an item or a note, which are both of a list. */
 static nb_status write_item(nb_page_walk *w)
 {
     fputs("<li>", w->out);

@@ -119,7 +119,7 @@ static void test_integers_in_json(void **state)
     free(text);
 }
 
-/* What nb_rows_print_json or nb_rows_print_csv writes of rows of the effect study: strategy and core may be none. */
+/* Returns the JSON or CSV that is written for rows of the effect study, whose strategy and core may be none. */
 static const char *printed(nb_ctx *ctx, const nb_row_list *rows, bool json)
 {
     char *text = NULL;

@@ -120,7 +120,7 @@ static void texts_are_text(void **state)
         "</table>\n</div>\n");
 }
 
-/* What a cell may be is said of its column: labels and prose alone are broken into lines, only prose into long ones. */
+/* The kind of a column decides how its cells break: labels and prose into lines, and only prose into long ones. */
 static void cells_break_by_their_columns(void **state)
 {
     static const struct {
