@@ -48,10 +48,10 @@ tell() {
         sed -E -f "$REPOSITORY/tests/support/told.sed" >>"$BATS_TEST_TMPDIR/told"
 }
 
-# Whether what a test has told, if it has come to its end, is what it told before.
+# Whether what a test has told, if it has come to its end and was not skipped, is what it told before.
 golden() {
     local name file now=${BATS_TEST_TMPDIR:-}/told
-    [ "${BATS_TEST_COMPLETED:-}" ] || return 0
+    [ "${BATS_TEST_COMPLETED:-}" ] && [ -z "${BATS_TEST_SKIPPED:-}" ] || return 0
     name=$(basename "$BATS_TEST_FILENAME" .bats)
     file=$REPOSITORY/tests/golden/messages/$name.txt
     [ -e "$now" ] || now=/dev/null
