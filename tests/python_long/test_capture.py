@@ -434,7 +434,7 @@ class InFiles(unittest.TestCase):
     def test_a_recording_at_another_rate(self):
         """A tone is the same at 8 and at 16 kHz, and gives the same heads."""
         import soundfile
-        from nysbench._capture_command import _resampled
+        from nysbench.capture import _resampled
         q, tone = {}, lambda rate: np.sin(2 * np.pi * 440 * np.arange(rate) / rate).astype(np.float32)
         for a, b in ((8000, 16000), (16000, 8000)):  # exact but for rounding: there are whole periods
             np.testing.assert_allclose(_resampled(tone(a), a, b), tone(b), atol=1e-5)
