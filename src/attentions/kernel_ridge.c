@@ -28,8 +28,9 @@
  * window, if top=0) and has the fit with the lesser error at the exact queries, each left out; where these differ
  * little, k random queries decide with them. All kinds have the same draws. With a tolerance a head is fitted with near
  * keys only where its relative error without them is above it, as estimated at up to 32 queries: half of them are those
- * of the largest q_i'(k_i - mean k), which look most at themselves; the others are random, for all the rest. Steps 2 to
- * 4 are in layers/kernel_ridge_fit.c. */
+ * of the largest q_i'(k_i - mean k), which look most at themselves; the others are random, for all the rest. With a
+ * limit, a head whose error e is above it then is exact at (1 - limit^2/e^2) n queries, those farthest from the nearest
+ * centre. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"
@@ -93,6 +94,11 @@ static const nb_option options[] = {
         nb_kernel_ridge_options, tolerance, NB_OPTION_REAL, double, "0",
         "relative error, estimated at up to 32 queries, up to which near=auto leaves a head without near keys; 0: both "
         "kinds are fitted and compared",
+        .lo = 0, .hi = 10, .newer = true),
+    NB_OPTION_FIELD(
+        nb_kernel_ridge_options, limit, NB_OPTION_REAL, double, "0",
+        "with a tolerance, the relative error, estimated as there, above which a head has exact queries too, those "
+        "farthest from the centres: as many as leave the limit, if all queries have the same error; 0: none",
         .lo = 0, .hi = 10, .newer = true),
     NB_OPTION_END};
 
@@ -325,6 +331,26 @@ static void answer_strongest(void *self, int task, int thread)
                           &w->state->rooms[thread].near);
 }
 
+/* Computes some of the queries that are exact, whatever is interpolated there. */
+static void answer_exactly(void *self, int task, int thread)
+{
+    const work *w = self;
+    const nb_layer_shape *s = w->plan.shape;
+    int each = nb_blocks(s->n, NB_BLOCK_QUERIES), head = task / each, first = task % each * NB_BLOCK_QUERIES;
+    const nb_kernel_ridge_head *h = &w->state->heads[head];
+    if (h->status != NB_OK || first >= h->exact) return;
+    nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
+    nb_near_room *r = &w->state->rooms[thread].near;
+    int count = nb_lesser(h->exact - first, NB_BLOCK_QUERIES);
+    size_t dv = (size_t)s->dv;
+    nb_scalar_gather(s->d, points.q, count, h->exactly + first, r->q);
+    nb_softmax_begin(&r->softmax, count, r->q, r->out);
+    nb_softmax_add(&r->softmax, s->n, points.k, points.v, NULL);
+    nb_softmax_end(&r->softmax, NULL);
+    for (int i = 0; i < count; i++)
+        memcpy(points.out + (size_t)h->exactly[first + i] * dv, r->out + (size_t)i * dv, dv * sizeof *points.out);
+}
+
 /* Refuses options that contradict the kind of near keys. */
 static nb_status check(const void *opts, nb_ctx *ctx)
 {
@@ -341,6 +367,9 @@ static nb_status check(const void *opts, nb_ctx *ctx)
                "kernel_ridge(near=%s, top=0): near=auto alone can do without top keys", nears[o->near]);
     NB_REQUIRE(ctx, o->tolerance == 0 || o->near == NB_NEAR_AUTO, NB_EINVAL,
                "kernel_ridge(near=%s, tolerance=%g): near=auto alone has a tolerance", nears[o->near], o->tolerance);
+    NB_REQUIRE(ctx, o->limit == 0 || o->tolerance > 0, NB_EINVAL,
+               "kernel_ridge(limit=%g): there is a limit with a tolerance alone, such as near=auto, tolerance=%g",
+               o->limit, o->limit);
     NB_REQUIRE(ctx, o->near == NB_NEAR_NONE || o->counts, NB_EINVAL,
                "kernel_ridge(near=%s, counts=false): near keys are taken out of the counts; leave one of them",
                nears[o->near]);
@@ -373,7 +402,9 @@ static double head_scalars(const nb_kernel_ridge_plan *p)
 static double head_integers(const nb_kernel_ridge_plan *p)
 {
     double n = p->shape->n;
-    return p->with_near ? p->k + 2 * p->probes + n + p->m + (p->top > 0 ? (double)p->top * p->k + 2 * n : 0) : 0;
+    if (!p->with_near) return 0;
+    return p->k + 2 * p->probes + n + p->m + (p->top > 0 ? (double)p->top * p->k + 2 * n : 0) +
+           (p->o->limit > 0 ? n : 0);
 }
 
 static double room_scalars(const nb_kernel_ridge_plan *p)
@@ -414,6 +445,7 @@ static nb_status open_near(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *
     h->owner = h->group + n;
     h->order = h->owner + (p->top > 0 ? n : 0);
     h->strongest = h->order + (p->top > 0 ? n : 0);
+    h->exactly = h->strongest + (size_t)p->top * (size_t)p->k;
     return NB_OK;
 }
 
@@ -451,7 +483,7 @@ static nb_status find_stream(const nb_kernel_ridge_options *o, nb_pass *pass, nb
     nb_kernel_ridge_options plain = *o;
     plain.near = NB_NEAR_NONE;
     plain.window = plain.top = plain.grid = NB_AUTO;
-    plain.tolerance = 0;
+    plain.tolerance = plain.limit = 0;
     nb_choice choice = {.component = &nb_attention_kernel_ridge.component, .options = &plain};
     NB_TRY(ctx, nb_choice_describe(&choice, ctx));
     pass->stream.component = choice.canonical;
@@ -461,28 +493,30 @@ static nb_status find_stream(const nb_kernel_ridge_options *o, nb_pass *pass, nb
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
-    enum { GROUP, ROWS, INTERPOLATE, ANSWER, STRONGEST, STAGES };
-    int heads = nb_layer_heads(s);
+    enum { GROUP, ROWS, INTERPOLATE, ANSWER, STAGES = 6 };
+    int heads = nb_layer_heads(s), blocks = nb_blocks(s->n, NB_BLOCK_QUERIES), count = ANSWER + 1;
     NB_TRY(ctx, find_stream(opts, pass, ctx));
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     nb_stage stages[STAGES] = {[GROUP] = {.per_head = 1, .task = group_queries},
                                [ROWS] = {.per_head = w.plan.groups, .task = attend_rows},
                                [INTERPOLATE] = {.per_head = 1, .task = interpolate_head},
-                               [ANSWER] = {.per_head = answer_blocks(&w.plan), .task = answer},
-                               [STRONGEST] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer_strongest}};
-    double select_s = 0;
+                               [ANSWER] = {.per_head = answer_blocks(&w.plan), .task = answer}};
+    if (w.plan.top > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_strongest};
+    if (w.plan.o->limit > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_exactly};
+    double select_s = 0, answer_s = 0;
     for (int i = 0; i < heads; i++) w.state->heads[i].status = NB_OK;
-    NB_TRY(ctx, nb_team_run_stages(pass->team, heads, w.plan.top > 0 ? STAGES : STRONGEST, stages, &w, ctx));
+    NB_TRY(ctx, nb_team_run_stages(pass->team, heads, count, stages, &w, ctx));
     for (int i = 0; i < heads; i++) {
         const nb_kernel_ridge_head *h = &w.state->heads[i];
         NB_REQUIRE(ctx, h->status == NB_OK, h->status, "head %d: %s", i, h->reason);
         select_s += h->select_s;
         if (h->diverged) pass->diverged = "the outputs at the exact queries are not finite";
     }
+    for (int i = ANSWER; i < count; i++) answer_s += stages[i].busy_s;
     nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[GROUP].busy_s + select_s,
                                                 [NB_PART_B] = stages[ROWS].busy_s,
                                                 [NB_PART_CORE] = stages[INTERPOLATE].busy_s - select_s,
-                                                [NB_PART_F] = stages[ANSWER].busy_s + stages[STRONGEST].busy_s});
+                                                [NB_PART_F] = answer_s});
     return NB_OK;
 }
 
@@ -540,7 +574,8 @@ const nb_attention nb_attention_kernel_ridge = {
         "attention to clusters of keys. Leave-one-out chooses the ridge of each head. init, sampling, weighted,\n"
         "counts, mass, prior and normalised each switch off one part, for an ablation. With as many landmarks as keys\n"
         "it is exact. Every pass clusters anew, from the same draws for all heads. The multiplications of clustering\n"
-        "are counted, but are not in the cost that is predicted; near=auto has that of the cheaper kind.\n"
+        "are counted, but are not in the cost that is predicted; near=auto has that of the cheaper kind, and of no\n"
+        "exact queries that a limit may add.\n"
         "With near keys (near=window, top or both) each query attends to these exactly, and landmarks stand for the\n"
         "others alone. A head that looks near, as most do in text and speech, needs them; where heads look far they\n"
         "cost more than they win.",

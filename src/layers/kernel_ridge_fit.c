@@ -565,32 +565,74 @@ static double sum_over_queries(const nb_kernel_ridge_plan *p, const double *x)
     return nb_dot(at, x, x) + (double)(p->shape->n - sharp) / (p->probes - sharp) * nb_dot(rest, x + at, x + at);
 }
 
-/* Sets h->near where the fit without near keys, x[0], has a relative error above the tolerance. */
-static nb_status need_near(const nb_layer_head *points, nb_kernel_ridge_head *h, head_system *x, nb_near_room *near,
-                           nb_ctx *ctx)
+/* *square <- the squared relative error of the fit at hand, as the probes estimate it. */
+static nb_status estimate_error(const nb_layer_head *points, const nb_kernel_ridge_head *h, head_system *x,
+                                nb_near_room *near, double *square, nb_ctx *ctx)
 {
     const nb_kernel_ridge_plan *p = x->p;
     size_t dv = (size_t)p->shape->dv, count = dv * (size_t)p->probes;
     double *exact, *rest;
     NB_NEED(exact, nb_alloc_raw(ctx, count));
-    NB_TRY(ctx, find_sharpest(p, points, h, ctx));
-    NB_TRY(ctx, attend_probes(p, points, h, &near->softmax, ctx));
     NB_TRY(ctx, leave_fit(points, h, x, near, &rest, ctx));
     nb_scalar_to_double(count, h->outputs + dv * (size_t)p->k, exact);
-    h->near = !(sum_over_queries(p, rest) <= pow(p->o->tolerance, 2) * sum_over_queries(p, exact));
+    double left = sum_over_queries(p, rest);
+    *square = left > 0 ? left / sum_over_queries(p, exact) : left;
     return NB_OK;
+}
+
+/* Lists the queries that are farthest from their nearest centre: as many as leave the squared error `square` at the
+ * limit, if all queries have the same. */
+static nb_status list_exact(const nb_kernel_ridge_plan *p, const nb_layer_head *points, double square,
+                            nb_kernel_ridge_head *h, nb_ctx *ctx)
+{
+    size_t n = (size_t)p->shape->n, d = (size_t)p->shape->d, count, *farthest;
+    double left = pow(p->o->limit, 2) / square; /* of the squared error */
+    nb_scalar *distance;
+    h->exact = !(left > 0) ? p->shape->n : left < 1 ? (int)ceil(p->shape->n * (1 - left)) : 0;
+    if (h->exact == 0) return NB_OK;
+    count = (size_t)h->exact;
+    NB_NEED(farthest, nb_alloc(ctx, count, sizeof *farthest));
+    NB_NEED(distance, nb_alloc_scalars(ctx, n));
+    NB_TRY(ctx, assign(p, points->q, p->shape->n, h->centres, p->k, h->exactly, ctx));
+    for (size_t i = 0; i < n; i++) {
+        const nb_scalar *q = points->q + i * d, *centre = h->centres + (size_t)h->exactly[i] * d;
+        double sum = 0;
+        for (size_t l = 0; l < d; l++) sum += pow((double)q[l] - (double)centre[l], 2);
+        distance[i] = (nb_scalar)sum;
+    }
+    nb_count_multiplications((double)n * (double)d);
+    nb_scalar_largest_indices(count, n, distance, farthest);
+    for (size_t i = 0; i < count; i++) h->exactly[i] = (int)farthest[i];
+    return NB_OK;
+}
+
+/* Fits a head without near keys, and with them where that leaves a relative error above the tolerance. What is above
+ * the limit then is left to exact queries. */
+static nb_status fit_to_tolerance(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
+                                  nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
+{
+    double square;
+    NB_TRY(ctx, fit(p, stream, points, false, h, &x[0], near, ctx));
+    NB_TRY(ctx, find_sharpest(p, points, h, ctx));
+    NB_TRY(ctx, attend_probes(p, points, h, &near->softmax, ctx));
+    NB_TRY(ctx, estimate_error(points, h, &x[0], near, &square, ctx));
+    h->near = !(square <= pow(p->o->tolerance, 2));
+    if (h->near) NB_TRY(ctx, fit(p, stream, points, true, h, &x[1], near, ctx));
+    if (p->o->limit == 0) return NB_OK;
+    if (h->near) NB_TRY(ctx, estimate_error(points, h, &x[1], near, &square, ctx));
+    return list_exact(p, points, square, h, ctx);
 }
 
 /* Fits the kinds that a head may have, x[0] without and x[1] with near keys, and sets h->near. */
 static nb_status fit_kinds(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
                            nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
 {
-    bool choice = p->probes > 0, tolerant = choice && p->o->tolerance > 0;
+    bool choice = p->probes > 0;
     h->near = p->with_near;
+    if (choice && p->o->tolerance > 0) return fit_to_tolerance(p, stream, points, h, x, near, ctx);
     if (choice || !p->with_near) NB_TRY(ctx, fit(p, stream, points, false, h, &x[0], near, ctx));
-    if (tolerant) NB_TRY(ctx, need_near(points, h, x, near, ctx));
-    if (h->near) NB_TRY(ctx, fit(p, stream, points, true, h, &x[1], near, ctx));
-    return choice && !tolerant ? choose_near(points, h, x, near, ctx) : NB_OK;
+    if (p->with_near) NB_TRY(ctx, fit(p, stream, points, true, h, &x[1], near, ctx));
+    return choice ? choose_near(points, h, x, near, ctx) : NB_OK;
 }
 
 nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
@@ -598,6 +640,7 @@ nb_status nb_kernel_ridge_fit(const nb_kernel_ridge_plan *p, const nb_stream *st
 {
     head_system x[2];
     h->select_s = 0;
+    h->exact = 0;
     h->diverged = !nb_scalars_finite((size_t)p->k * (size_t)p->shape->dv, h->outputs);
     if (h->diverged) return NB_OK;
     NB_TRY(ctx, fit_kinds(p, stream, points, h, x, near, ctx));

@@ -15,7 +15,7 @@ enum { NB_NEAR_NONE, NB_NEAR_WINDOW, NB_NEAR_TOP, NB_NEAR_BOTH, NB_NEAR_AUTO };
 typedef struct {
     int landmarks, rows, queries, keys, init, batches, sampling, weighted, counts, mass, prior, normalised, ridges;
     int near, window, top, grid;
-    double ridge, tolerance;
+    double ridge, tolerance, limit;
 } nb_kernel_ridge_options;
 
 /* Sizes that follow from options and shape. */
@@ -43,6 +43,7 @@ typedef struct {
     int *group, *counts;      /* n, m: each key's landmark, and how many keys each has */
     int *owner, *order;       /* n: each query's nearest centre; the queries by these */
     int *probe_owner;         /* probes: their nearest centres */
+    int *exactly, exact;      /* n: queries that are attended to exactly, and how many */
     nb_scalar *bias;          /* m: b */
     nb_scalar *largest, *sum; /* n */
     bool near;                /* it has near keys */

@@ -293,7 +293,7 @@ nobody_left() {
     run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=faults)" --threads 2 \
         -o "$WORK/out.npy"
     expect_fault
-    output=$(grep '^nysbench: ' <<<"$output") status=0 tell nysbench forward --attention "fragile(ends=faults)" --threads 2
+    output=$(grep '^nysbench: ' <<<"$output") status=0 tell nysbench forward --attention "fragile(ends=faults)"
     [ ! -e "$WORK/out.npy" ] && [ ! -e "$WORK/picks.npy" ]
 }
 

@@ -739,9 +739,19 @@ def kernel_ridge(q, k, v, o, spec):
         probes[:sharp] = np.argsort(-np.sum(q * (k - k.mean(axis=0)), axis=1), kind="stable")[:sharp]
         exact = softmax(logits(q[probes], k, float)) @ v
         weights = np.where(np.arange(len(probes)) < sharp, 1, (n - sharp) / (len(probes) - sharp))
-        rest, whole = (weights @ np.sum(x**2, axis=1)
-                       for x in (plain(q[probes], near[probes], float) - exact, exact))
-        return (plain if rest <= o["tolerance"]**2 * whole else beside()[0])(q, near, dtype)
+
+        def estimate(answer):
+            rest, whole = (weights @ np.sum(x**2, axis=1)
+                           for x in (answer(q[probes], near[probes], float) - exact, exact))
+            return rest / whole
+        chosen = plain if estimate(plain) <= o["tolerance"]**2 else beside()[0]
+        out = chosen(q, near, dtype)
+        if o.get("limit") and estimate(chosen) > o["limit"]**2:
+            count = int(np.ceil(n * (1 - o["limit"]**2 / estimate(chosen))))
+            distance = ((q.astype(float) - c[nearest(q, c)]) ** 2).sum(axis=1)
+            farthest = np.argsort(-distance.astype(dtype), kind="stable")[:count]
+            out[farthest] = softmax(logits(q[farthest], k)) @ v
+        return out
     with_near, near_error = beside()
     if max(error, near_error) < 1.5**2 * min(error, near_error):
         probes = drawn[of_queries.choose(rows, queries)]
@@ -768,7 +778,8 @@ def with_options(changed):
 
     def text(options):
         return f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in options.items())})"
-    drawn = text({key: value for key, value in o.items() if key not in ("near", "window", "top", "grid", "tolerance")})
+    drawn = text({key: value for key, value in o.items()
+                  if key not in ("near", "window", "top", "grid", "tolerance", "limit")})
     return text(o), lambda q, k, v: kernel_ridge(q, k, v, o, drawn)
 
 
@@ -838,7 +849,9 @@ def near_far_cases():
                     {"near": "auto", "window": 8, "top": 0, "grid": "auto", "landmarks": 12, "rows": 9},
                     {"near": "auto", "window": 0, "top": 3, "landmarks": 40, "rows": 30},
                     {"near": "auto", "tolerance": 10}, {"near": "auto", "top": 0, "tolerance": 1e-6},
-                    {"near": "auto", "tolerance": 0.3, "rows": 40}, {"near": "auto", "tolerance": 0.1, "rows": 1}):
+                    {"near": "auto", "tolerance": 0.3, "rows": 40}, {"near": "auto", "tolerance": 0.1, "rows": 1},
+                    {"near": "auto", "tolerance": 10, "limit": 0.1}, {"near": "auto", "tolerance": 0.01, "limit": 0.03},
+                    {"near": "auto", "top": 0, "tolerance": 0.1, "limit": 1e-6}):
         yield with_options(changed)
 
 
@@ -853,7 +866,8 @@ def test_near_far():
             compare_heads(narrow, spec, formula, name=", n = 171, dv = 7")
     many = smooth(rng, 96, 16, heads=60)  # near keys help some heads, the probes decide about others
     for changed in ({"near": "auto"}, {"near": "auto", "top": 3}, {"near": "auto", "top": 0, "window": 9},
-                    {"near": "auto", "tolerance": 0.2}, {"near": "auto", "top": 0, "tolerance": 0.3}):
+                    {"near": "auto", "tolerance": 0.2}, {"near": "auto", "top": 0, "tolerance": 0.3},
+                    {"near": "auto", "tolerance": 0.2, "limit": 0.15}):
         compare_heads(many, *with_options({**changed, "landmarks": 12, "rows": 8, "queries": 90}), name=", 60 heads")
     for n in (1, 2, 65, 300):
         for near in (f"near=window, window={2 * n}", f"near=top, top={n}", "near=both, window=1000000, top=1",

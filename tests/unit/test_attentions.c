@@ -64,6 +64,7 @@ static const char *const specs[] = {
     "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=5)",
     "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=0)",
     "kernel_ridge(landmarks=9, rows=20, near=auto, tolerance=0.2)",
+    "kernel_ridge(landmarks=9, rows=20, near=auto, tolerance=0.2, limit=0.1)",
     "streamingllm(window=5, sinks=2)",
     "streamingllm(window=0, sinks=0)",
     "strided(window=3, stride=7, sinks=0)",
@@ -1163,7 +1164,8 @@ static void test_near_keys_of_degenerate_heads(void **state)
                                            "kernel_ridge(landmarks=30, near=both, grid=24)",
                                            "kernel_ridge(landmarks=30, near=auto)",
                                            "kernel_ridge(landmarks=30, near=auto, top=0)",
-                                           "kernel_ridge(landmarks=30, near=auto, tolerance=1e-7)"};
+                                           "kernel_ridge(landmarks=30, near=auto, tolerance=1e-7)",
+                                           "kernel_ridge(landmarks=30, near=auto, tolerance=1, limit=1e-7)"};
     const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
     ctx = *state;
     for (int kind = 0; kind < 3; kind++) {
@@ -1247,9 +1249,42 @@ static void test_tolerance_sees_few_sharp_queries(void **state)
     assert_memory_equal(out[0] + each, out[1] + each, each * sizeof(nb_scalar));
 }
 
+/* With a limit a head has the bits that it has without, but for the queries that are exact: more of them the less the
+ * limit is, all below what is estimated as 0, none at a large one. */
+static void test_limit_leaves_exact_queries(void **state)
+{
+    static const char *const specs_of[] = {"kernel_ridge(landmarks=12, near=auto, tolerance=10)",
+                                           "kernel_ridge(landmarks=12, near=auto, tolerance=10, limit=10)",
+                                           "kernel_ridge(landmarks=12, near=auto, tolerance=10, limit=0.2)",
+                                           "kernel_ridge(landmarks=12, near=auto, tolerance=10, limit=0.1)",
+                                           "kernel_ridge(landmarks=12, near=auto, tolerance=10, limit=1e-9)",
+                                           "streamed"};
+    enum { COUNT = sizeof specs_of / sizeof *specs_of, EXACT = COUNT - 1 };
+    const nb_layer_shape s = {.batch = 1, .heads = 2, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
+    const size_t size = (size_t)s.dv * sizeof(nb_scalar);
+    nb_scalar *out[COUNT];
+    int exact[COUNT] = {0};
+    ctx = *state;
+    nb_layer layer = make_layer(&s, 1, 44);
+    for (int i = 0; i < COUNT; i++) {
+        nb_choice attention = choose(&nb_attentions, specs_of[i], ctx);
+        out[i] = attend(&attention, &layer, 1 + i % 2).out;
+        for (size_t token = 0; token < (size_t)(s.heads * s.n); token++)
+            exact[i] += memcmp(out[i] + token * (size_t)s.dv, out[0] + token * (size_t)s.dv, size) != 0;
+    }
+    assert_true(exact[1] == 0 && exact[2] > 0 && exact[2] < exact[3] && exact[3] < exact[4]);
+    assert_int_equal(exact[4], s.heads * s.n);
+    /* Both sum n terms in single precision, in another order. */
+    for (int i = 2; i < EXACT; i++)
+        for (size_t j = 0; j < (size_t)(s.heads * s.n * s.dv); j++)
+            if (memcmp(out[i] + j, out[0] + j, sizeof *out[i]) != 0)
+                assert_true(fabs((double)out[i][j] - (double)out[EXACT][j]) < 1e-5);
+}
+
 static void test_near_keys_that_contradict(void **state)
 {
     static const char *const wrong[][2] = {{"kernel_ridge(tolerance=0.1)", "near=none, tolerance=0.1"},
+                                           {"kernel_ridge(near=auto, limit=0.1)", "limit=0.1): there is a limit with"},
                                            {"kernel_ridge(near=both, tolerance=0.1)", "near=both, tolerance=0.1"},
                                            {"kernel_ridge(window=9)", "near=none, window=9"},
                                            {"kernel_ridge(top=9)", "near=none, top=9"},
@@ -1604,6 +1639,7 @@ int main(void)
         test_with_ctx(test_near_keys_of_degenerate_heads),
         test_with_ctx(test_near_auto_is_the_kind_that_it_chooses),
         test_with_ctx(test_tolerance_sees_few_sharp_queries),
+        test_with_ctx(test_limit_leaves_exact_queries),
         test_with_ctx(test_near_keys_that_contradict),
         test_with_ctx(test_kernel_ridge_of_infinite_logits),
         test_with_ctx(test_one_token),
