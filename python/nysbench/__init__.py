@@ -15,14 +15,12 @@ _NAMES = {
     "_arguments": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
                    "OutOfMemoryError", "ShapeError"],
     "_attention": ["Attention", "Cost", "attention"],
-    "_check": ["Check", "check"],
-    "_experiment": ["run"],
+    "_commands": ["Check", "check", "run", "suite"],
     "_functions": ["Groups", "attention_function", "core", "strategy"],
     "_landmarks": ["Landmarks", "Side", "measure", "select", "source_seed"],
     "_library": ["describe", "names", "strategies", "summary", "version"],
     "_program": ["program"],
     "_result": ["Run", "row_arrays", "rows"],
-    "_suite": ["suite"],
     "patching": ["effect", "patch"],
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

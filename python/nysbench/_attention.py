@@ -30,12 +30,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arguments import (FLOAT32, LARGEST_TRIAL, ArgumentError, FileError, NumericError, ShapeError, address,
-                         check_layer, count_of, doubt_layout, error, flag, integer, real_array, seed_of)
+from ._arguments import (FLOAT32, LARGEST_TRIAL, ArgumentError, NumericError, ShapeError, address, check_layer,
+                         count_of, doubt_layout, error, flag, integer, real_array, seed_of)
 from ._functions import WITHOUT_MASK, Mistake, attend_arrays, exception_of, without_exit, without_options
 from ._identity import likeness
 from ._library import library, text
-from ._program import CALLER, make_folder, program
+from ._program import CALLER, failure, make_folder, program
 from ._session import Answering, Callback, Loop, bridged, command, key_of, raising
 
 # Opened attentions that `attention` keeps in each thread: no more than so many, and none that holds more memory.
@@ -491,8 +491,7 @@ class InProgram:
                 raise
             said = [line.partition("error: ")[2] for line in lines if line.startswith("nysbench: error: ")
                     ] or lines[-1:]
-            raise (ArgumentError if status == 2 else
-                   FileError)(said[0] if said else f"nysbench attend: ended with status {status}") from None
+            raise failure(status, said[:1]) from None
 
 
 def require_finite(x, before):

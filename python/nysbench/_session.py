@@ -31,7 +31,7 @@ from collections import deque
 import numpy as np
 
 from . import _library
-from ._arguments import Error, FileError, flag, quoted, warn
+from ._arguments import Error, FileError, flag, labelled, warn
 from ._functions import exception_of, file_of, without_options
 from ._identity import digest, likeness, unfollowed
 from ._library import FOLDER, CoreFunction, PickFunction, library
@@ -366,7 +366,7 @@ class Functions:
     def spec(self, function, kind):
         """The spec of a function, with a label."""
         spec, name = self.bare_spec(function, kind)
-        return f"{spec[:-1]}, label={quoted(name)})"
+        return labelled(spec, name)
 
     def bare_spec(self, function, kind):
         """The spec of a function as rows have it, and what tables call it."""
@@ -386,6 +386,10 @@ class Functions:
         if not self.isolate:
             self.served[key] = _Served(found, self.labels[spec])
         return spec, self.labels[spec]
+
+    def doubts(self):
+        """What was seen of functions while they answered, in sentences."""
+        return [one.doubt for one in self.served.values() if one.doubt]
 
     def _is_known(self, key):
         """Whether the folder has been run with this function."""

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import ArgumentError, Error, FileError, ShapeError, count_of, flag, integers
-from ._head_files import replacing, write
+from ._arguments import (ArgumentError, Error, FileError, ShapeError, count_of, flag, integers, replacing,
+                         write_tensors)
 from ._transformers import check_outputs, needs, off_by, require_model, taken_over
 
 # The command's: tokens of a text, if nothing is said; kinds of inputs; columns of a table of them.
@@ -315,7 +315,7 @@ def save(path: str | os.PathLike, inputs: Sequence[Heads], dtype: Any = np.float
              "causal": str(one.causal).lower(), "tokens": n, "n": n, "d": d, "layout": "heads,n,d",
              "error": f"{max(x.error for x in inputs):.1e}"}
     texts = {key: str(value) for key, value in {**facts, **one.metadata, **metadata}.items() if value not in (None, "")}
-    write(path, tensors, texts)
+    write_tensors(path, tensors, texts)
 
 
 def _stored(arrays, dtype, path):

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import (LARGEST_TRIAL, ArgumentError, NumericError, ShapeError, flag, integer, integers, quoted,
-                         seed_of)
+from ._arguments import (LARGEST_TRIAL, ArgumentError, NumericError, ShapeError, flag, integer, integers, labelled,
+                         quoted, seed_of, write_tensors)
 from ._attention import attention_of_layer, drawn_seed, lacks_strategy, with_strategy
-from ._experiment import run_served
+from ._commands import run_served
 from ._functions import Mistake, attend_tensors, exception_of, without_options
-from ._head_files import write
 from ._library import text
 from ._result import Run
 from ._session import BRIDGE
@@ -282,7 +281,7 @@ def _check_shapes(inputs):
 
 
 def _labelled(spec, label):
-    return spec if "label" in label else f"{spec[:-1]}, label={quoted(label)})"
+    return spec if "label" in label else labelled(spec, label)
 
 
 def _digest(model, inputs, names):
@@ -345,7 +344,7 @@ class _Model:
     def heads(self, question):
         layers, _ = self.exact(question["source"])
         parts = {name: np.concatenate([getattr(layers[i], name) for i in question["layers"]]) for name in "qkv"}
-        write(question["file"], parts, {})
+        write_tensors(question["file"], parts, {})
         return {}
 
     def attention(self, spec):

@@ -17,7 +17,6 @@ import traceback
 
 import numpy as np
 
-from ._arguments import Error
 from ._functions import (REQUIRED, Groups, Mistake, NotFinite, Strategy, array_of, article, attend_arrays, came, method,
                          without_exit)
 
@@ -71,18 +70,6 @@ def find(names, wanted, path):
             f"{path} has several marked functions: name one after the file ({known})" if known else
             f"{path} has no function marked @nysbench.strategy, @nysbench.core or @nysbench.attention_function")
     return next(iter(found.values()))[1]
-
-
-def with_function(what, use):
-    """The exit status use(function, path) of what the program is given as FILE.py or FILE.py:NAME; 2 after an error,
-    which is printed."""
-    path, name = (what, None) if what.endswith(".py") else what.rsplit(":", 1)
-    try:
-        return use(find(load(path), name, path), path)
-    except Exception as error:  # the user's file may raise anything
-        print(f"nysbench: error: {error if isinstance(error, (Error, TypeError)) else told(error, path)}",
-              file=sys.stderr)
-        return 2
 
 
 def value_of(text):

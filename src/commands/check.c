@@ -219,7 +219,7 @@ static nb_status check_python(const char *what, double timeout_s, nb_ctx *ctx)
 {
     const char *words[] = {what, NULL, NULL};
     NB_NEED(words[1], nb_format(ctx, "%g", timeout_s));
-    return nb_become_python("nysbench._check", words, ctx);
+    return nb_become_python("check_file", words, ctx);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)

@@ -27,17 +27,17 @@ nb_status nb_show_package(nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_become_python(const char *module, const char *const *words, nb_ctx *ctx)
+nb_status nb_become_python(const char *function, const char *const *words, nb_ctx *ctx)
 {
     static const char code[] =
-        "import importlib, sys\n"
+        "import sys\n"
         "try:\n"
-        "    module = importlib.import_module(sys.argv[1])\n"
+        "    from nysbench import _commands\n"
         "except ImportError as error:\n"
         "    print(f'nysbench: error: {sys.executable} cannot import the package nysbench: {error}; '\n"
         "          'NYSBENCH_PYTHON may name another Python', file=sys.stderr)\n"
         "    sys.exit(2)\n"
-        "sys.exit(module.main(*sys.argv[2:]))\n";
+        "sys.exit(getattr(_commands, sys.argv[1])(*sys.argv[2:]))\n";
     const char *python = getenv("NYSBENCH_PYTHON"), *program, *names[2] = {NULL}, **argv;
     size_t count = 0;
     while (words[count]) count++;
@@ -48,7 +48,7 @@ nb_status nb_become_python(const char *module, const char *const *words, nb_ctx 
     NB_TRY(ctx, nb_whole_path("/proc/self/exe", &program, ctx));
     setenv("NYSBENCH_PROGRAM", program, 0);
     NB_NEED(argv, nb_alloc(ctx, count + 5, sizeof *argv));
-    argv[0] = python, argv[1] = "-c", argv[2] = code, argv[3] = module;
+    argv[0] = python, argv[1] = "-c", argv[2] = code, argv[3] = function;
     memcpy(argv + 4, words, count * sizeof *words);
     execvp(python, (char *const *)argv);
     NB_FAIL(ctx, NB_EIO, "%s, which runs functions in Python files, cannot be started: %s", python, strerror(errno));

@@ -214,7 +214,7 @@ static nb_status judge_python(const nb_command_line *line, const char *what, con
     NB_NEED(words[given++], c->list ? nb_format(ctx, "--list=%s", c->list) : "--small");
     for (int i = 1; i < line->argc; i++)
         if (strcmp(line->argv[i], what) != 0) words[given++] = line->argv[i];
-    return nb_become_python("nysbench._suite", words, ctx);
+    return nb_become_python("suite_file", words, ctx);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)

@@ -16,7 +16,7 @@ import warnings
 from unittest import mock
 
 import tap
-from nysbench._experiment import Progress
+from nysbench._program import Progress
 
 LINES = ["nysbench: 16 scenes to run with 2 workers: about 0.1 s",
          "nysbench: 10 %, 1 of 16 scenes, 54 of 528 rows, 1.1 s left",
