@@ -32,11 +32,10 @@ from numpy.typing import ArrayLike
 from . import _library
 from ._arguments import (FLOAT32, LARGEST_TRIAL, ArgumentError, NumericError, ShapeError, address, check_layer,
                          count_of, doubt_layout, error, flag, integer, real_array, seed_of)
-from ._functions import WITHOUT_MASK, Mistake, attend_arrays, exception_of, without_exit, without_options
-from ._identity import likeness
-from ._library import library, text
-from ._program import CALLER, failure, make_folder, program
-from ._session import Answering, Callback, Loop, bridged, command, key_of, raising
+from ._functions import Mistake, command, drawn_key, exception_of, without_exit, without_options
+from ._library import Callback, library, raising, text
+from ._program import CALLER, Answering, Loop, bridged, failure, make_folder, program
+from .serve import WITHOUT_MASK, attend_arrays
 
 # Opened attentions that `attention` keeps in each thread: no more than so many, and none that holds more memory.
 KEPT, KEPT_BYTES = 8, 2**26
@@ -290,7 +289,7 @@ def drawn_seed(found, seed, trial):
     """The seed that an AttentionFunction gets in a trial, as in a run; 0 for one that draws nothing."""
     if not found.is_random:
         return 0
-    drawn, spec = ctypes.c_uint64(), command(key_of(found, likeness(found.identity)), found)
+    drawn, spec = ctypes.c_uint64(), command(drawn_key(found), found)
     _library.handle().call(library.nysbench_attention_seed, spec.encode(), seed, trial, ctypes.byref(drawn))
     return drawn.value
 

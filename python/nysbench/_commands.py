@@ -22,9 +22,8 @@ import numpy as np
 from ._arguments import ArgumentError, Error, flag, labelled, listed, quoted, warn, write_problems
 from ._attention import Attention
 from ._functions import AttentionFunction, Strategy, without_options
-from ._program import Progress, TemporaryFolder, ask, failure, program
+from ._program import FUNCTIONS, Functions, Progress, TemporaryFolder, ask, failure, program, shell_words
 from ._result import Run
-from ._session import FUNCTIONS, Functions, Session, shell_words
 from .serve import find, line_of, load, told
 
 
@@ -144,7 +143,7 @@ def _run(config, keys, results, arguments, functions, served, progress):
     arguments += [] if progress.wanted else ["--quiet"]  # nothing is predicted for the line that nobody sees
     words = ["run", os.fspath(config), "-o", str(folder), *arguments]
     with progress as shown:
-        status, out = Session({**functions.served, **served}, functions.copies).run(words, shown.line)
+        status, out = functions.run(words, shown.line, served)
     if status not in (0, 1) or not (folder / "rows.csv").exists():
         own = rf"{re.escape(str(folder))}/experiment\.yaml:[\d:]* "
         raise failure(status, [re.sub(own, "", message) for message in shown.errors])
@@ -268,7 +267,7 @@ def check(function: Callable, *, timeout: float = 60) -> list[Check]:
         spec = functions.spec(function, None)
         (label, found), = zip(functions.labels.values(), functions.found.values())
         shown = Progress(False, [])
-        status, out = Session(functions.served, functions.copies).run(
+        status, out = functions.run(
             ["check", "--kind", found.kind, f"--timeout={timeout}", spec], shown.line)
     if status not in (0, 1):
         raise failure(status, shown.errors)
@@ -391,7 +390,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
 def _suite(text, which, words, folder, functions, progress):
     """Runs the program; its result of the method with that text."""
     with progress as shown:
-        status, out = Session(functions.served, functions.copies).run(
+        status, out = functions.run(
             ["suite", which, f"--out={folder}", *words, text], shown.line)
     if status != 0:
         raise failure(status, shown.errors)

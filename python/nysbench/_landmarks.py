@@ -17,8 +17,7 @@ from . import _library
 from ._arguments import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, LARGEST_TRIAL, ArgumentError, Error, ShapeError,
                          address, count_of, doubt_layout, flag, integer, listed, matrix, real_array, real_numbers,
                          seed_of, warn)
-from ._library import library, optional_text, text
-from ._session import Callback, raise_taken, raising
+from ._library import Callback, library, optional_text, raise_taken, raising, text
 
 _KINDS = {1: "tokens", 2: "groups", 3: "points"}
 

@@ -16,13 +16,12 @@ from ._arguments import (LARGEST_TRIAL, ArgumentError, NumericError, ShapeError,
                          quoted, seed_of, write_tensors)
 from ._attention import attention_of_layer, drawn_seed, lacks_strategy, with_strategy
 from ._commands import run_served
-from ._functions import Mistake, attend_tensors, exception_of, without_options
+from ._functions import BRIDGE, Mistake, exception_of, without_options
 from ._library import text
 from ._result import Run
-from ._session import BRIDGE
 from ._transformers import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from .capture import capture, hash_arguments, hash_model
-from .serve import line_of, printable
+from .serve import attend_tensors, line_of, printable
 
 _KEPT = 2  # exact passes that `effect` keeps
 

@@ -9,18 +9,24 @@ a failed row. Needs only NumPy.
 docs/plugins.md has the protocol, for servers in other languages.
 """
 import ast
+import contextlib
 import json
+import math
+import numbers
 import os
 import pickle
 import sys
+import time
 import traceback
 
 import numpy as np
 
-from ._functions import (REQUIRED, Groups, Mistake, NotFinite, Strategy, array_of, article, attend_arrays, came, method,
-                         without_exit)
+from ._functions import REQUIRED, Groups, Mistake, NotFinite, Strategy, article, method, module_of, without_exit
 
 VERSION = 1  # of the protocol
+WITHOUT_MASK = ("has no causal form, and the layer is causal: let it name the parameter causal, or say "
+                "nysbench.attention_function(causal=True) if it keeps to the mask by itself")
+LONGEST_DEVICE = 80
 
 
 def load(path):
@@ -136,6 +142,25 @@ def read_from(folder):
     return read
 
 
+def array_of(returned):
+    """What a function has returned as an array: of objects, where that has no numbers."""
+    try:
+        return np.asarray(returned)
+    except ValueError:  # lists of different lengths
+        return np.empty(0, object)
+
+
+def came(returned):
+    """What a function has returned, for messages: "None", "'text'", "ndarray (float32) of shape (2, 3)"."""
+    if returned is None or isinstance(returned, (bool, int, float, complex, str, bytes)):
+        return f"{returned!r:.60}"
+    kind, array = type(returned).__name__, returned if hasattr(returned, "shape") and hasattr(
+        returned, "dtype") else array_of(returned)
+    if array is not returned and array.dtype == object:
+        return kind
+    return f"{kind} ({array.dtype}) of shape {tuple(array.shape)}"
+
+
 def picks_of(result, request, alone):
     """What is to be saved: integers or floats, of a shape and with values that are allowed.
 
@@ -235,6 +260,111 @@ def _mapped(path):
         start = int.from_bytes(file.read(10)[8:], "little") + 10
         header = ast.literal_eval(file.read(start - 10).decode())
     return np.asarray(np.memmap(path, header["descr"], "c", start, header["shape"]))
+
+
+def attend(found, q, k, v, *, causal, seed, options=None, timed=False, gradients=False):
+    """(outputs (heads, n, dv), seconds or None, a text for the device or None): what a function makes of one input.
+
+    q (heads, n, d), k and v (key heads, n, ...): arrays, or tensors for one that wants these. The outputs are of the
+    function's kind, and their numbers are not looked at. timed: seconds are measured here if the function returns none.
+    gradients: as torch has them switched on or off; else there are none.
+    """
+    if causal and not found.causal:
+        raise Mistake(WITHOUT_MASK)
+    heads = q.shape[0]
+    if not found.grouped and k.shape[0] != heads:
+        k, v = (_repeated(x, heads // x.shape[0]) for x in (k, v))
+    values = {"q": q, "k": k, "v": v, "causal": causal, "scale": 1 / math.sqrt(q.shape[-1]), "seed": seed,
+              "rng": np.random.default_rng(seed)}
+    start = time.perf_counter()
+    with contextlib.nullcontext() if gradients else _without_gradients(found):
+        result = found.pick(values, options or {})
+        outputs, seconds, device = _parts(result)
+        if timed and seconds is None:
+            _wait_for(outputs)
+            seconds = time.perf_counter() - start
+    expected = (heads, q.shape[1], v.shape[-1])
+    returned, outputs = outputs, outputs if hasattr(outputs, "detach") else array_of(outputs)
+    if tuple(outputs.shape) != expected or not _holds_floats(outputs):
+        raise Mistake(f"returned {came(returned)}; expected real numbers of shape {expected}: heads, tokens and the "
+                      "dimension of v")
+    if str(getattr(outputs, "device", "")) == "meta":
+        raise Mistake("returned a tensor on the device meta, which has no numbers; expected one on the CPU or a GPU")
+    return outputs, seconds, device or _device_of(outputs)
+
+
+def attend_arrays(found, q, k, v, **how):
+    """The same of NumPy arrays, to a float32 array."""
+    if found.tensors:
+        q, k, v = (_tensor(x, found.function) for x in (q, k, v))
+    else:
+        for x in (q, k, v):
+            x.setflags(write=False)
+    outputs, seconds, device = attend(found, q, k, v, **how)
+    if hasattr(outputs, "detach"):
+        outputs = outputs.detach().float().cpu().numpy()
+    return np.ascontiguousarray(outputs, dtype=np.float32), seconds, device
+
+
+def attend_tensors(found, q, k, v, *, causal, seed):
+    """The outputs (batch, heads, n, dv) of one that takes tensors, for tensors (batch, heads, n, ...); with
+    gradients."""
+    outputs = [attend(found, *one, causal=causal, seed=seed, gradients=True)[0] for one in zip(q, k, v)]
+    return sys.modules["torch"].stack([sys.modules["torch"].as_tensor(one, device=q.device) for one in outputs])
+
+
+def _tensor(x, function):
+    import torch
+    tensor, module = torch.from_numpy(x if x.flags.writeable else x.copy()), module_of(
+        getattr(function, "__self__", function))
+    like = next((p for p in module.parameters() if p.is_floating_point()), None) if module is not None else None
+    return tensor if like is None else tensor.to(device=like.device, dtype=like.dtype)
+
+
+def _repeated(x, times):
+    return x.repeat_interleave(times, 0) if hasattr(x, "repeat_interleave") else np.repeat(x, times, axis=0)
+
+
+def _without_gradients(found):
+    return sys.modules["torch"].no_grad() if found.tensors else contextlib.nullcontext()
+
+
+def _wait_for(outputs):
+    """Until a device has computed them."""
+    if getattr(outputs, "is_cuda", False):
+        sys.modules["torch"].cuda.synchronize(outputs.device)
+
+
+def _device_of(outputs):
+    """Of tensors that are not the CPU's."""
+    if not getattr(outputs, "is_cuda", False):
+        return None
+    name = sys.modules["torch"].cuda.get_device_name(outputs.device)
+    return f"{name}, {str(outputs.dtype).rpartition('.')[2]}"
+
+
+def _parts(result):
+    """Outputs, seconds and device of what it returned."""
+    if not isinstance(result, tuple):
+        return result, None, None
+    if len(result) not in (2, 3):
+        raise Mistake(f"returned {len(result)} values; expected outputs, or (outputs, seconds), or "
+                      "(outputs, seconds, device)")
+    outputs, seconds, device = (*result, None)[:3]
+    if seconds is not None:
+        number = seconds.item() if hasattr(seconds, "item") and getattr(seconds, "ndim", 1) == 0 else seconds
+        if isinstance(number, bool) or not isinstance(number, numbers.Real) or not 0 <= number < math.inf:
+            raise Mistake(f"returned {came(seconds)} beside its outputs; expected seconds, a number of 0 or more")
+        seconds = float(number)
+    if device is not None and (not isinstance(device, str) or len(device.encode()) > LONGEST_DEVICE
+                               or not device.isprintable()):
+        raise Mistake(f"returned the device {device!r:.100}; expected a text of at most {LONGEST_DEVICE} bytes in "
+                      "one line")
+    return outputs, seconds, device
+
+
+def _holds_floats(outputs):
+    return outputs.is_floating_point() if hasattr(outputs, "is_floating_point") else outputs.dtype.kind in "fiu"
 
 
 def results_left(folder):

@@ -27,7 +27,7 @@ import numpy as np
 
 import nysbench
 import tap
-from nysbench._identity import digest, unfollowed
+from nysbench._functions import digest, unfollowed
 
 INPUTS, HEADS, N, D = 3, 2, 40, 6
 RNG = np.random.default_rng(11)

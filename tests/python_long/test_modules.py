@@ -20,7 +20,7 @@ import transformers
 import models
 import nysbench
 import tap
-from nysbench._identity import digest
+from nysbench._functions import digest
 
 
 PACKAGE = os.path.dirname(os.path.dirname(nysbench.__file__))
