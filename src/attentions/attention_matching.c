@@ -238,11 +238,6 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
     return nb_keys_refusal(((const matching_options *)opts)->keys, s, why, ctx);
 }
 
-static int tile_of(const plan *p)
-{
-    return nb_lesser(NB_TILE_KEYS, p->keys);
-}
-
 static size_t head_scalars(const plan *p)
 {
     return (size_t)p->keys * ((size_t)p->shape->d + (size_t)p->shape->dv + NB_BLOCK_QUERIES);
@@ -271,7 +266,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     r->kept = r->tokens + n;
     for (int i = 0; i < s->n; i++) r->tokens[i] = i;
     NB_NEED(r->order, nb_alloc(ctx, keys, sizeof *r->order));
-    NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(p), &r->softmax, ctx));
+    NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(p->keys), &r->softmax, ctx));
     return nb_random_new(&r->rng, ctx);
 }
 
@@ -316,7 +311,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     double n = s->n, d = s->d, dv = s->dv, queries = p.queries, keys = p.keys, heads = nb_layer_heads(s);
     double each = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) + sizeof(double) * (n + 2 * queries) +
                   sizeof(int) * (queries + n + keys) + sizeof(size_t) * keys +
-                  nb_softmax_bytes(s->d, s->dv, tile_of(&p)) - sizeof(nb_softmax);
+                  nb_softmax_bytes(s->d, s->dv, nb_tile_of(p.keys)) - sizeof(nb_softmax);
     return (nb_attention_cost){.multiplications =
                                    heads * (queries * (n * (d + dv + 2) + keys * d) + nb_softmax_work(n, keys, d, dv)),
                                .bytes = sizeof(matching_state) + threads * each +

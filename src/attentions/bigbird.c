@@ -153,11 +153,6 @@ static void attend(void *self, int task, int thread)
     nb_softmax_end(softmax, NULL);
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static size_t drawn_count(const plan *p)
 {
     return (size_t)p->shape->heads * (size_t)p->blocks * (size_t)p->random;
@@ -170,7 +165,8 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->drawn, nb_alloc(ctx, drawn_count(&p), sizeof *state->drawn));
     NB_NEED(state->softmax, nb_alloc(ctx, (size_t)threads, sizeof *state->softmax));
-    for (int i = 0; i < threads; i++) NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(s), &state->softmax[i], ctx));
+    for (int i = 0; i < threads; i++)
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &state->softmax[i], ctx));
     *out = state;
     return nb_random_new(&state->rng, ctx);
 }
@@ -200,7 +196,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     }
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * work_done,
                                .bytes = sizeof(bigbird_state) + (double)(drawn_count(&p) * sizeof(int)) +
-                                        threads * nb_softmax_bytes(s->d, s->dv, tile_of(s))};
+                                        threads * nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n))};
 }
 
 static unsigned traits_of(const void *opts)

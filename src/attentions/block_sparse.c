@@ -108,11 +108,6 @@ static void attend(void *self, int task, int thread)
     nb_softmax_end(&r->softmax, NULL);
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static size_t room_scalars(const plan *p)
 {
     return (size_t)p->shape->n * QUERIES + (size_t)(p->shape->n / p->block);
@@ -126,7 +121,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     for (int i = 0; i < threads; i++) {
         NB_NEED(rooms[i].weights, nb_alloc_scalars(ctx, room_scalars(&p)));
         rooms[i].mass = rooms[i].weights + (size_t)s->n * QUERIES;
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(s), &rooms[i].softmax, ctx));
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &rooms[i].softmax, ctx));
     }
     *state = rooms;
     return NB_OK;
@@ -145,7 +140,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
 {
     plan p = plan_of(opts, s);
     double each = 0, bytes = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) +
-                             nb_softmax_bytes(s->d, s->dv, tile_of(s)) - sizeof(nb_softmax);
+                             nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n)) - sizeof(nb_softmax);
     for (int i = 0; i < nb_blocks(s->n, QUERIES); i++) {
         part t = part_of(&p, i);
         int end = t.first + t.count, keys = t.sinks + nb_lesser(p.top, t.blocks) * p.block + end - t.near;

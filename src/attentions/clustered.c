@@ -223,7 +223,7 @@ static nb_status open_room(const clustered_options *o, const nb_layer_shape *s, 
     r->v = r->k + d * top;
     r->q = r->v + dv * top;
     r->own = r->q + d * NB_BLOCK_QUERIES;
-    return nb_softmax_new(s->d, s->dv, nb_lesser(o->top, NB_TILE_KEYS), &r->softmax, ctx);
+    return nb_softmax_new(s->d, s->dv, nb_tile_of(o->top), &r->softmax, ctx);
 }
 
 static double room_bytes(const clustered_options *o, const nb_layer_shape *s)
@@ -231,8 +231,7 @@ static double room_bytes(const clustered_options *o, const nb_layer_shape *s)
     double d = s->d, dv = s->dv, top = o->top, scalars = (s->n + dv) * GROUPS, bytes = sizeof(room);
     if (o->top > 0) {
         scalars += GROUPS + (d + dv) * (top + NB_BLOCK_QUERIES);
-        bytes += sizeof(size_t) * top * GROUPS + nb_softmax_bytes(s->d, s->dv, nb_lesser(o->top, NB_TILE_KEYS)) -
-                 sizeof(nb_softmax);
+        bytes += sizeof(size_t) * top * GROUPS + nb_softmax_bytes(s->d, s->dv, nb_tile_of(o->top)) - sizeof(nb_softmax);
     }
     return bytes + sizeof(nb_scalar) * scalars;
 }

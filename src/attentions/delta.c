@@ -109,11 +109,6 @@ static void correct(void *self, int task, int thread)
     }
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     const delta_options *o = opts;
@@ -125,7 +120,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
         room *r = &state->rooms[i];
         NB_NEED(r->q, nb_alloc_scalars(ctx, (size_t)(s->d + s->dv) * EXACT_QUERIES));
         r->exact = r->q + (size_t)s->d * EXACT_QUERIES;
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(s), &r->softmax, ctx));
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &r->softmax, ctx));
     }
     *out = state;
     return NB_OK;
@@ -161,7 +156,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     c.multiplications += nb_layer_heads(s) * each;
     c.bytes +=
         sizeof(delta_state) + threads * (sizeof(room) + sizeof(nb_scalar) * (double)(s->d + s->dv) * EXACT_QUERIES +
-                                         nb_softmax_bytes(s->d, s->dv, tile_of(s)) - sizeof(nb_softmax));
+                                         nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n)) - sizeof(nb_softmax));
     return c;
 }
 

@@ -198,11 +198,6 @@ static void attend(void *self, int task, int thread)
                (size_t)s->dv * sizeof *h.out);
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static size_t room_scalars(const plan *p)
 {
     size_t block = (size_t)p->block, d = (size_t)p->shape->d, dv = (size_t)p->shape->dv;
@@ -220,8 +215,8 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     r->v = r->k + block * d;
     r->near = r->v + block * dv;
     r->far = r->near + block * dv;
-    NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(s), &r->within, ctx));
-    return nb_softmax_new(s->d, s->dv, tile_of(s), &r->beyond, ctx);
+    NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &r->within, ctx));
+    return nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &r->beyond, ctx);
 }
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
@@ -265,7 +260,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     double m = p.sample, own = (m - p.last_sample) * p.block + (double)p.last_sample * p.last;
     double products = whole * p.block + (double)p.last * p.last + (p.blocks > 1 ? n * m - own : 0);
     double each = sizeof(room) + sizeof(int) * (double)(1 << p.bits) + sizeof(nb_scalar) * (double)room_scalars(&p) +
-                  2 * (nb_softmax_bytes(s->d, s->dv, tile_of(s)) - sizeof(nb_softmax));
+                  2 * (nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n)) - sizeof(nb_softmax));
     return (nb_attention_cost){.multiplications = (heads + keys) * n * d * p.bits + heads * products * (d + dv),
                                .bytes = sizeof(hyper_state) + sizeof(nb_scalar) * (d * p.bits + keys * m * (d + dv)) +
                                         sizeof(int) * (m + p.blocks + 1 + 2 * (heads + keys) * n) + threads * each};

@@ -101,11 +101,6 @@ static void attend(void *self, int head, int thread)
     }
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static size_t room_scalars(const plan *p)
 {
     size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv;
@@ -127,7 +122,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
         r->q = r->mean + s->dv;
         r->out = r->q + (size_t)s->d * NB_BLOCK_QUERIES;
         NB_NEED(r->chosen, nb_alloc(ctx, (size_t)p.queries, sizeof *r->chosen));
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(s), &r->softmax, ctx));
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &r->softmax, ctx));
     }
     *out = state;
     return nb_random_new(&state->rng, ctx);
@@ -155,7 +150,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     plan p = plan_of(opts, s);
     double n = s->n, looks = n * (p.samples * (s->d + 1.0) + 1);
     double each = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) + sizeof(size_t) * (double)p.queries +
-                  nb_softmax_bytes(s->d, s->dv, tile_of(s)) - sizeof(nb_softmax);
+                  nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n)) - sizeof(nb_softmax);
     return (nb_attention_cost){.multiplications =
                                    nb_layer_heads(s) * (looks + s->dv + nb_softmax_work(p.queries, n, s->d, s->dv)),
                                .bytes = sizeof(informer_state) + sizeof(int) * n * p.samples + threads * each};

@@ -418,7 +418,7 @@ static double softmax_bytes(const nb_kernel_ridge_plan *p)
     const nb_layer_shape *s = p->shape;
     double near = p->with_near ? nb_near_room_bytes(&p->near, s, p->m, p->top) + p->top * (double)sizeof(size_t) : 0;
     if (!answers_plainly(p)) return near;
-    return near + nb_softmax_bytes(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS)) - sizeof(nb_softmax);
+    return near + nb_softmax_bytes(s->d, s->dv + 1, nb_tile_of(p->m)) - sizeof(nb_softmax);
 }
 
 static nb_status open_room(const nb_kernel_ridge_plan *p, room *r, nb_ctx *ctx)
@@ -426,8 +426,7 @@ static nb_status open_room(const nb_kernel_ridge_plan *p, room *r, nb_ctx *ctx)
     const nb_layer_shape *s = p->shape;
     NB_NEED(r->rows, nb_alloc_scalars(ctx, (size_t)room_scalars(p)));
     r->out = r->rows + (size_t)s->n * GROUPS;
-    if (answers_plainly(p))
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS), &r->softmax, ctx));
+    if (answers_plainly(p)) NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_tile_of(p->m), &r->softmax, ctx));
     if (p->top > 0) NB_NEED(r->strongest, nb_alloc(ctx, (size_t)p->top, sizeof *r->strongest));
     return p->with_near ? nb_near_room_new(&p->near, s, p->m, p->top, &r->near, ctx) : NB_OK;
 }

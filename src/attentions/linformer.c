@@ -111,7 +111,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
 {
     const linformer_options *o = opts;
     size_t m = (size_t)o->landmarks, columns = (size_t)s->batch * (size_t)s->key_heads * m;
-    int tile = nb_lesser(NB_TILE_KEYS, o->landmarks);
+    int tile = nb_tile_of(o->landmarks);
     linformer_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->k, nb_alloc_scalars(ctx, columns * (size_t)s->d));
@@ -147,7 +147,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     return (nb_attention_cost){.multiplications =
                                    columns * (random ? n : 1) + nb_layer_heads(s) * nb_softmax_work(n, m, s->d, s->dv),
                                .bytes = sizeof(linformer_state) + sizeof(nb_scalar) * (columns + (random ? n * m : 0)) +
-                                        threads * nb_softmax_bytes(s->d, s->dv, nb_lesser(NB_TILE_KEYS, o->landmarks))};
+                                        threads * nb_softmax_bytes(s->d, s->dv, nb_tile_of(o->landmarks))};
 }
 
 static unsigned traits_of(const void *opts)

@@ -83,17 +83,12 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
     return NB_OK;
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **state, nb_ctx *ctx)
 {
     nb_softmax *all;
     (void)opts;
     NB_NEED(all, nb_alloc(ctx, (size_t)threads, sizeof *all));
-    for (int i = 0; i < threads; i++) NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(s), &all[i], ctx));
+    for (int i = 0; i < threads; i++) NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &all[i], ctx));
     *state = all;
     return NB_OK;
 }
@@ -118,7 +113,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
         work_done += nb_softmax_work(p.count, p.keys + (p.local ? w.global : 0), s->d, s->dv);
     }
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * work_done,
-                               .bytes = threads * nb_softmax_bytes(s->d, s->dv, tile_of(s))};
+                               .bytes = threads * nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n))};
 }
 
 static const char *const references[] = {

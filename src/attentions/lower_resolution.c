@@ -182,11 +182,6 @@ static int size_of(const void *opts, const nb_layer_shape *s)
     return plan_of(opts, s).points;
 }
 
-static int tile_of(const plan *p)
-{
-    return nb_lesser(NB_TILE_KEYS, p->points);
-}
-
 static size_t point_scalars(const plan *p) /* of a key head, or of a query head */
 {
     return (size_t)p->points * ((size_t)p->shape->d + (size_t)p->shape->dv);
@@ -219,7 +214,8 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
         NB_NEED(state->queries[i].q, nb_alloc_scalars(ctx, point_scalars(&p)));
         state->queries[i].out = state->queries[i].q + (size_t)p.points * (size_t)s->d;
     }
-    for (int i = 0; i < threads; i++) NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(&p), &state->softmax[i], ctx));
+    for (int i = 0; i < threads; i++)
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(p.points), &state->softmax[i], ctx));
     find_bias(&p, state->bias);
     *out = state;
     return NB_OK;
@@ -252,7 +248,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
                            heads * (squares * d + nb_softmax_work(points, points, d, dv) + 4 * patches * dv),
         .bytes = sizeof(lower_state) + key_heads * (sizeof(key_state) + head_bytes) +
                  heads * (sizeof(query_state) + head_bytes) + sizeof(nb_scalar) * points * NB_BLOCK_QUERIES +
-                 threads * nb_softmax_bytes(s->d, s->dv, tile_of(&p))};
+                 threads * nb_softmax_bytes(s->d, s->dv, nb_tile_of(p.points))};
 }
 
 static const char *const references[] = {

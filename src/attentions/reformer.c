@@ -168,11 +168,6 @@ static nb_status check(const void *opts, nb_ctx *ctx)
     return NB_OK;
 }
 
-static int tile_of(const plan *p)
-{
-    return nb_lesser(NB_TILE_KEYS, p->chunk);
-}
-
 static size_t room_scalars(const plan *p)
 {
     size_t chunk = (size_t)p->chunk, d = (size_t)p->shape->d, dv = (size_t)p->shape->dv;
@@ -188,7 +183,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     r->k = r->q + chunk * d;
     r->v = r->k + chunk * d;
     r->out = r->v + chunk * dv;
-    return nb_softmax_new(p->shape->d, p->shape->dv, tile_of(p), &r->softmax, ctx);
+    return nb_softmax_new(p->shape->d, p->shape->dv, nb_tile_of(p->chunk), &r->softmax, ctx);
 }
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
@@ -230,7 +225,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     double last = n - (double)(p.chunks - 1) * p.chunk; /* the last chunk, and who sees it, see fewer keys */
     double pairs = p.chunks == 1 ? n * n : 2 * n * p.chunk - (p.chunk + last) * (p.chunk - last);
     double each = sizeof(room) + sizeof(int) * (2.0 * p.half + 1) + sizeof(nb_scalar) * (double)room_scalars(&p) +
-                  nb_softmax_bytes(s->d, s->dv, tile_of(&p)) - sizeof(nb_softmax);
+                  nb_softmax_bytes(s->d, s->dv, nb_tile_of(p.chunk)) - sizeof(nb_softmax);
     return (nb_attention_cost){
         .multiplications = p.rounds * (all * n * d * p.half + heads * nb_softmax_work(1, pairs, d, dv)),
         .bytes = sizeof(reformer_state) + sizeof(nb_scalar) * ((double)p.rounds * p.half * d + 2 * heads * n) +

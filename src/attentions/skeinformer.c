@@ -184,11 +184,6 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
     return NB_OK;
 }
 
-static int tile_of(const work *w)
-{
-    return nb_lesser(NB_TILE_KEYS, w->columns);
-}
-
 static size_t room_scalars(const nb_layer_shape *s)
 {
     return ((size_t)s->d + (size_t)s->n) * GROUP + (size_t)s->dv * NB_BLOCK_QUERIES;
@@ -210,7 +205,7 @@ static nb_status open_room(const work *w, room *r, nb_ctx *ctx)
     NB_NEED(r->drawn, nb_alloc(ctx, (size_t)w->columns, sizeof *r->drawn));
     NB_NEED(r->tokens, nb_alloc(ctx, (size_t)s->n, sizeof *r->tokens));
     for (int i = 0; i < s->n; i++) r->tokens[i] = i;
-    NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(w), &r->near, ctx));
+    NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(w->columns), &r->near, ctx));
     NB_TRY(ctx, nb_softmax_new(s->d, s->dv, 1, &r->others, ctx));
     return nb_random_new(&r->rng, ctx);
 }
@@ -254,7 +249,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     double looks = nb_softmax_work(rows, n, d, w.exact ? dv : 0) + rows * n + n * (dv + 1);
     double output = nb_softmax_work(n, columns < n ? columns + 1 : n, d, dv);
     double each = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(s) + (sizeof(double) + sizeof(int)) * n +
-                  sizeof(size_t) * columns + nb_softmax_bytes(s->d, s->dv, tile_of(&w)) +
+                  sizeof(size_t) * columns + nb_softmax_bytes(s->d, s->dv, nb_tile_of(w.columns)) +
                   nb_softmax_bytes(s->d, s->dv, 1) - 2 * sizeof(nb_softmax);
     return (nb_attention_cost){
         .multiplications = heads * (looks + output),

@@ -143,7 +143,7 @@ static nb_status open(const void *opts, const nb_layer_shape *shape, int threads
     NB_NEED(s->outcome, nb_alloc(ctx, (size_t)shape->heads, sizeof *s->outcome));
     NB_NEED(s->softmax, nb_alloc(ctx, (size_t)threads, sizeof *s->softmax));
     for (int i = 0; i < threads; i++)
-        NB_TRY(ctx, nb_softmax_new(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS), &s->softmax[i], ctx));
+        NB_TRY(ctx, nb_softmax_new(shape->d, shape->dv, nb_tile_of(shape->n), &s->softmax[i], ctx));
     return NB_OK;
 }
 
@@ -263,7 +263,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *shape, int
     c.bytes += sizeof(state) + (double)width * shape->heads * sizeof(nb_scalar);
     if (is_fitted(o))
         c.bytes += (double)shape->heads * sizeof(nb_status) + count * sizeof(nb_scalar) +
-                   threads * nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS));
+                   threads * nb_softmax_bytes(shape->d, shape->dv, nb_tile_of(shape->n));
     return c;
 }
 

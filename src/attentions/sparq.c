@@ -330,11 +330,6 @@ static void attend(void *self, int task, int thread)
     }
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static size_t key_scalars(const nb_layer_shape *s)
 {
     size_t d = (size_t)s->d, n = (size_t)s->n;
@@ -378,7 +373,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     NB_NEED(r->some_tokens, nb_alloc(ctx, room_integers(p), sizeof *r->some_tokens));
     r->places = r->some_tokens + n;
     r->chosen = r->places + nb_greater(s->n, s->d);
-    return nb_softmax_new(s->d, s->dv, tile_of(s), &r->softmax, ctx);
+    return nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &r->softmax, ctx);
 }
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
@@ -418,7 +413,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
         if (far > 0) each += count * (d + (double)p.components * far + p.tokens * (d + s->dv));
     }
     double room_bytes = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) +
-                        sizeof(int) * (double)room_integers(&p) + nb_softmax_bytes(s->d, s->dv, tile_of(s)) -
+                        sizeof(int) * (double)room_integers(&p) + nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n)) -
                         sizeof(nb_softmax);
     double key_bytes = sizeof(key_state) + sizeof(nb_scalar) * (double)key_scalars(s) + 2 * d * sizeof(double);
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * each + keys * (s->n * d + chunks * 3 * d),

@@ -155,11 +155,6 @@ static void attend(void *self, int task, int thread)
                      h.q + (size_t)i * (size_t)s->d, h.out + (size_t)i * (size_t)s->dv, &w->state->rooms[thread]);
 }
 
-static int tile_of(const plan *p)
-{
-    return nb_lesser(NB_TILE_KEYS, p->tokens);
-}
-
 static size_t key_scalars(const nb_layer_shape *s)
 {
     return (size_t)s->n * ((size_t)s->d + 2 * (size_t)s->dv);
@@ -181,7 +176,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     NB_NEED(r->coordinates, nb_alloc(ctx, (size_t)(p->components + p->tokens), sizeof *r->coordinates));
     r->largest = r->coordinates + p->components;
     NB_NEED(r->chosen, nb_alloc(ctx, (size_t)p->tokens, sizeof *r->chosen));
-    return nb_softmax_new(s->d, s->dv, tile_of(p), &r->softmax, ctx);
+    return nb_softmax_new(s->d, s->dv, nb_tile_of(p->tokens), &r->softmax, ctx);
 }
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
@@ -227,7 +222,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     }
     double room_bytes = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) +
                         sizeof(size_t) * (double)(p.components + p.tokens) + sizeof(int) * (double)p.tokens +
-                        nb_softmax_bytes(s->d, s->dv, tile_of(&p)) - sizeof(nb_softmax);
+                        nb_softmax_bytes(s->d, s->dv, nb_tile_of(p.tokens)) - sizeof(nb_softmax);
     double key_bytes = sizeof(key_state) + sizeof(nb_scalar) * (double)key_scalars(s) + sizeof(double) * (double)s->dv;
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * each + keys * s->n * s->dv,
                                .bytes = sizeof(sparq_state) + keys * key_bytes + threads * room_bytes};

@@ -183,11 +183,6 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
     return NB_OK;
 }
 
-static int tile_of(const tome_options *o)
-{
-    return nb_lesser(NB_TILE_KEYS, o->keys);
-}
-
 static size_t half_of(const nb_layer_shape *s)
 {
     return ((size_t)s->n + 1) / 2;
@@ -230,7 +225,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     }
     for (int i = 0; i < threads; i++) {
         NB_NEED(state->rooms[i].products, nb_alloc_scalars(ctx, half_of(s) * SOURCES));
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(o), &state->rooms[i].softmax, ctx));
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(o->keys), &state->rooms[i].softmax, ctx));
     }
     *out = state;
     return NB_OK;
@@ -257,13 +252,13 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
         double sources = count - targets;
         merging += 2 * count * d + sources * targets * d + merges_of(o, count) * (2 * (d + dv) + 1);
     }
-    return (nb_attention_cost){.multiplications =
-                                   key_heads * merging + nb_layer_heads(s) * nb_softmax_work(s->n, o->keys, d, dv),
-                               .bytes = sizeof(tome_state) +
-                                        key_heads * (sizeof(key_state) + sizeof(nb_scalar) * (double)key_scalars(o, s) +
-                                                     half * (sizeof(int) + sizeof(size_t) + sizeof(bool))) +
-                                        threads * (sizeof(room) + sizeof(nb_scalar) * half * SOURCES +
-                                                   nb_softmax_bytes(s->d, s->dv, tile_of(o)) - sizeof(nb_softmax))};
+    return (nb_attention_cost){
+        .multiplications = key_heads * merging + nb_layer_heads(s) * nb_softmax_work(s->n, o->keys, d, dv),
+        .bytes = sizeof(tome_state) +
+                 key_heads * (sizeof(key_state) + sizeof(nb_scalar) * (double)key_scalars(o, s) +
+                              half * (sizeof(int) + sizeof(size_t) + sizeof(bool))) +
+                 threads * (sizeof(room) + sizeof(nb_scalar) * half * SOURCES +
+                            nb_softmax_bytes(s->d, s->dv, nb_tile_of(o->keys)) - sizeof(nb_softmax))};
 }
 
 static const char *const references[] = {

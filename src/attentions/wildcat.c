@@ -202,11 +202,6 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
     return nb_keys_refusal(((const wildcat_options *)opts)->keys, s, why, ctx);
 }
 
-static int tile_of(const wildcat_options *o)
-{
-    return nb_lesser(NB_TILE_KEYS, o->keys);
-}
-
 static size_t head_scalars(const wildcat_options *o, const nb_layer_shape *s)
 {
     return (size_t)o->keys * ((size_t)s->d + (size_t)s->dv + 1) + 2 * (size_t)s->dv;
@@ -235,7 +230,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     for (int i = 0; i < threads; i++) {
         room *r = &state->rooms[i];
         NB_NEED(r->out, nb_alloc_scalars(ctx, room_scalars(s)));
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, tile_of(o), &r->softmax, ctx));
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_tile_of(o->keys), &r->softmax, ctx));
         NB_TRY(ctx, nb_random_new(&r->rng, ctx));
     }
     *out = state;
@@ -265,11 +260,11 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     const wildcat_options *o = opts;
     double n = s->n, d = s->d, dv = s->dv, keys = o->keys, heads = nb_layer_heads(s);
     double coreset_work = n * d * (keys + 5) + d + n * keys * ((keys - 1) / 2 + 2 + dv) + (dv + 1) * keys * keys / 2;
-    return (nb_attention_cost){.multiplications = heads * (coreset_work + nb_softmax_work(n, keys, d, dv + 1) + n * dv),
-                               .bytes = sizeof(wildcat_state) +
-                                        heads * (sizeof(coreset) + sizeof(nb_scalar) * (double)head_scalars(o, s)) +
-                                        threads * (sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(s) +
-                                                   nb_softmax_bytes(s->d, s->dv + 1, tile_of(o)) - sizeof(nb_softmax))};
+    return (nb_attention_cost){
+        .multiplications = heads * (coreset_work + nb_softmax_work(n, keys, d, dv + 1) + n * dv),
+        .bytes = sizeof(wildcat_state) + heads * (sizeof(coreset) + sizeof(nb_scalar) * (double)head_scalars(o, s)) +
+                 threads * (sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(s) +
+                            nb_softmax_bytes(s->d, s->dv + 1, nb_tile_of(o->keys)) - sizeof(nb_softmax))};
 }
 
 static const char *const references[] = {

@@ -274,11 +274,6 @@ static void attend(void *self, int task, int thread)
     nb_softmax_divide(mine.count, p->shape->dv, h.out, mine.room->sum);
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static size_t key_scalars(const plan *p)
 {
     size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, n = (size_t)p->shape->n;
@@ -308,7 +303,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     NB_NEED(r->chosen, nb_alloc(ctx, room_integers(p), sizeof *r->chosen));
     r->queries = r->chosen + all;
     r->start = r->queries + all;
-    return nb_softmax_new(p->shape->d, p->shape->dv, tile_of(p->shape), &r->softmax, ctx);
+    return nb_softmax_new(p->shape->d, p->shape->dv, nb_tile_of(p->shape->n), &r->softmax, ctx);
 }
 
 static nb_status open_keys(const plan *p, key_state *x, nb_ctx *ctx)
@@ -359,7 +354,7 @@ nb_attention_cost nb_block_choice_cost(const nb_block_choice *o, const nb_layer_
         }
     }
     double room_bytes = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) +
-                        sizeof(int) * (double)room_integers(&p) + nb_softmax_bytes(s->d, s->dv, tile_of(s)) -
+                        sizeof(int) * (double)room_integers(&p) + nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n)) -
                         sizeof(nb_softmax);
     double key_bytes = sizeof(key_state) + sizeof(nb_scalar) * (double)key_scalars(&p);
     return (nb_attention_cost){.multiplications =

@@ -84,8 +84,8 @@ static double head_bytes(const nb_landmark_how *how, const nb_layer_shape *shape
 
 static double thread_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
 {
-    double bytes = nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS)) + sizeof(nb_scalar *) +
-                   sizeof(double) + sizeof(double *) + 2.0 * shape->dv * how->m * sizeof(double);
+    double bytes = nb_softmax_bytes(shape->d, shape->dv, nb_tile_of(shape->n)) + sizeof(nb_scalar *) + sizeof(double) +
+                   sizeof(double *) + 2.0 * shape->dv * how->m * sizeof(double);
     if (most_kept(how, shape->n)) bytes += (shape->d + shape->dv) * (double)NB_BLOCK_QUERIES * sizeof(nb_scalar);
     return bytes;
 }
@@ -105,7 +105,7 @@ nb_status nb_landmark_open(const void *options, const nb_layer_shape *shape, int
     NB_NEED(s->gather, nb_alloc(ctx, (size_t)threads, sizeof *s->gather));
     NB_NEED(s->middle, nb_alloc(ctx, (size_t)threads, sizeof *s->middle));
     for (int i = 0; i < threads; i++) {
-        NB_TRY(ctx, nb_softmax_new(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS), &s->softmax[i], ctx));
+        NB_TRY(ctx, nb_softmax_new(shape->d, shape->dv, nb_tile_of(shape->n), &s->softmax[i], ctx));
         NB_NEED(s->middle[i], nb_alloc_raw(ctx, 2 * (size_t)shape->dv * (size_t)how->m));
         if (s->most_kept)
             NB_NEED(s->gather[i], nb_alloc_scalars(ctx, (size_t)(shape->d + shape->dv) * NB_BLOCK_QUERIES));

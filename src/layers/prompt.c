@@ -116,11 +116,6 @@ static void attend(void *self, int task, int thread)
     }
 }
 
-static int tile_of(const nb_layer_shape *s)
-{
-    return nb_lesser(NB_TILE_KEYS, s->n);
-}
-
 static int kept_heads(const nb_prompt_rule *rule)
 {
     return rule->by_keys ? rule->shape->batch * rule->shape->key_heads : nb_layer_heads(rule->shape);
@@ -163,7 +158,7 @@ nb_status nb_prompt_open(const nb_prompt_rule *rule, int threads, void **out, nb
         r->scores = r->scratch + rule->scratch;
         NB_NEED(r->largest, nb_alloc(ctx, (size_t)rule->tokens, sizeof *r->largest));
         NB_NEED(r->chosen, nb_alloc(ctx, (size_t)rule->tokens, sizeof *r->chosen));
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, tile_of(s), &r->softmax, ctx));
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv, nb_tile_of(s->n), &r->softmax, ctx));
     }
     *out = state;
     return NB_OK;
@@ -194,7 +189,7 @@ nb_attention_cost nb_prompt_cost(const nb_prompt_rule *rule, int threads)
     }
     double room_bytes = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(rule) +
                         (sizeof(size_t) + sizeof(int)) * (double)rule->tokens +
-                        nb_softmax_bytes(s->d, s->dv, tile_of(s)) - sizeof(nb_softmax);
+                        nb_softmax_bytes(s->d, s->dv, nb_tile_of(s->n)) - sizeof(nb_softmax);
     double kept_bytes = sizeof(kept_tokens) + sizeof(nb_scalar) * (double)kept_scalars(rule);
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * each + kept_heads(rule) * rule->work,
                                .bytes = sizeof(prompt_state) +

@@ -14,6 +14,12 @@
 /* Queries of a block, at most; keys of a tile, unless told otherwise. */
 enum { NB_BLOCK_QUERIES = 256, NB_TILE_KEYS = 128 };
 
+/* The keys of a tile where there are so many altogether. */
+static inline int nb_tile_of(int keys)
+{
+    return keys < NB_TILE_KEYS ? keys : NB_TILE_KEYS;
+}
+
 /* The keys that a query sees: at positions p - before ... p + after, p its own position. Position of query i is
  * query_at + i, or queries[i] where that is not NULL; of keys likewise. Positions of keys ascend by one where `keys` is
  * NULL. */
