@@ -102,17 +102,6 @@ static void find_weights(const plan *p, const nb_layer_head *h, const room *r)
     nb_count_multiplications(2.0 * p->queries * n);
 }
 
-/* Step 2, and the logits of the reference queries for these keys. */
-static void keep_keys(const plan *p, const nb_layer_head *h, const head_state *x, const room *r)
-{
-    int n = p->shape->n, d = p->shape->d;
-    nb_scalar_of((size_t)n, r->squares, r->score);
-    nb_scalar_largest_indices((size_t)p->keys, (size_t)n, r->score, r->order);
-    for (int c = 0; c < p->keys; c++) r->kept[c] = (int)r->order[c];
-    nb_scalar_gather(d, h->k, p->keys, r->kept, x->k);
-    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, p->keys, p->queries, d, 1 / sqrt(d), x->k, d, r->q, d, 0, r->z, p->keys);
-}
-
 /* x (cols x columns) <- of what minimises |a x - y| the least, a rows x cols. *norm: a's largest singular value. */
 static nb_status solve_least_squares(int rows, int cols, const double *a, double rcond, int columns, const double *y,
                                      double *x, double *norm, nb_ctx *ctx)
@@ -196,6 +185,7 @@ static void fit_head(void *self, int task, int thread)
 {
     const work *w = self;
     const plan *p = &w->plan;
+    int n = p->shape->n, d = p->shape->d;
     nb_ctx *ctx = nb_team_ctx(w->pass->team, thread);
     nb_layer_head h = nb_layer_head_of(w->pass->layer, NULL, task);
     room *r = &w->state->rooms[thread];
@@ -203,9 +193,15 @@ static void fit_head(void *self, int task, int thread)
     nb_stream stream = w->pass->stream;
     stream.role = "queries";
     nb_random_seed(r->rng, &stream);
-    gsl_ran_choose(r->rng, r->drawn, (size_t)p->queries, r->tokens, (size_t)p->shape->n, sizeof *r->tokens);
+    gsl_ran_choose(r->rng, r->drawn, (size_t)p->queries, r->tokens, (size_t)n, sizeof *r->tokens);
     find_weights(p, &h, r);
-    keep_keys(p, &h, x, r);
+    /* Step 2, and the logits of the reference queries for these keys */
+    nb_scalar_of((size_t)n, r->squares, r->score);
+    nb_scalar_largest_indices((size_t)p->keys, (size_t)n, r->score, r->order);
+    for (int c = 0; c < p->keys; c++) r->kept[c] = (int)r->order[c];
+    nb_scalar_gather(d, h.k, p->keys, r->kept, x->k);
+    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, p->keys, p->queries, d, 1 / sqrt(d), x->k, d, r->q, d, 0, r->z, p->keys);
+    /* Steps 3 and 4 */
     x->diverged = !nb_scalars_finite((size_t)p->queries * (size_t)p->shape->dv, r->outputs) ||
                   !nb_scalars_finite((size_t)p->queries * (size_t)p->keys, r->z);
     x->status = x->diverged ? NB_OK : fit(p, r, x, ctx);

@@ -44,11 +44,6 @@ typedef struct {
     const bigbird_state *state;
 } work;
 
-static int at_least(int x, int least)
-{
-    return x > least ? x : least;
-}
-
 static plan plan_of(const void *opts, const nb_layer_shape *s)
 {
     const bigbird_options *o = opts;
@@ -81,8 +76,8 @@ typedef struct {
 
 static view view_of(const plan *p, int block)
 {
-    view v = {.start = at_least(block - p->reach, p->start), .end = nb_lesser(block + p->reach + 1, p->end)};
-    v.others = v.start - p->start + at_least(p->whole - v.end, 0);
+    view v = {.start = nb_greater(block - p->reach, p->start), .end = nb_lesser(block + p->reach + 1, p->end)};
+    v.others = v.start - p->start + nb_greater(p->whole - v.end, 0);
     v.drawn = nb_lesser(p->random, v.others);
     return v;
 }

@@ -81,15 +81,6 @@ static nb_status add_input(call *c, const char *name, int input, int heads, int 
                                   ctx);
 }
 
-static nb_status add_all(call *c, int input, nb_ctx *ctx)
-{
-    const nb_layer *l = c->pass->layer;
-    const nb_layer_shape *s = &l->shape;
-    NB_TRY(ctx, add_input(c, "q.npy", input, s->heads, s->d, l->q, ctx));
-    NB_TRY(ctx, add_input(c, "k.npy", input, s->key_heads, s->d, l->k, ctx));
-    return add_input(c, "v.npy", input, s->key_heads, s->dv, l->v, ctx);
-}
-
 static nb_status read_outputs(const call *c, const char *path, int input, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &c->pass->layer->shape;
@@ -131,9 +122,13 @@ static nb_status take_time(const call *c, double call_s, nb_ctx *ctx)
 
 static nb_status ask_outputs(call *c, int input, nb_ctx *ctx)
 {
+    const nb_layer *l = c->pass->layer;
+    const nb_layer_shape *s = &l->shape;
     const char *path;
     NB_TRY(ctx, open_question(c, ctx));
-    NB_TRY(ctx, add_all(c, input, ctx));
+    NB_TRY(ctx, add_input(c, "q.npy", input, s->heads, s->d, l->q, ctx));
+    NB_TRY(ctx, add_input(c, "k.npy", input, s->key_heads, s->d, l->k, ctx));
+    NB_TRY(ctx, add_input(c, "v.npy", input, s->key_heads, s->dv, l->v, ctx));
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_question_ask(&c->question, ctx));
     NB_TRY(ctx, take_time(c, nb_clock_s() - start_s - c->question.spared_s, ctx));

@@ -111,11 +111,6 @@ static void attend(void *self, int task, int thread)
     nb_count_multiplications((double)count * dv);
 }
 
-static size_t values_of(const nb_layer_shape *s)
-{
-    return (size_t)s->n * (size_t)s->dv;
-}
-
 static size_t room_scalars(const nb_layer_shape *s)
 {
     return ((size_t)s->d + (size_t)s->n) * QUERIES;
@@ -128,7 +123,7 @@ static size_t room_doubles(const nb_layer_shape *s)
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
-    int key_heads = s->batch * s->key_heads;
+    int key_heads = nb_layer_key_heads(s);
     half_state *state;
     (void)opts;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
@@ -136,7 +131,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     NB_NEED(state->rooms, nb_alloc(ctx, (size_t)threads, sizeof *state->rooms));
     for (int i = 0; i < key_heads; i++) {
         NB_NEED(state->keys[i].k, nb_alloc_scalars(ctx, (size_t)s->n * (size_t)s->d));
-        NB_NEED(state->keys[i].v, nb_alloc_raw(ctx, values_of(s)));
+        NB_NEED(state->keys[i].v, nb_alloc_raw(ctx, (size_t)s->n * (size_t)s->dv));
     }
     for (int i = 0; i < threads; i++) {
         room *r = &state->rooms[i];
@@ -154,7 +149,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *s = pass->shape;
     work w = {.o = opts, .pass = pass, .state = pass->state};
     (void)ctx;
-    nb_team_run(pass->team, s->batch * s->key_heads, round_keys, &w);
+    nb_team_run(pass->team, nb_layer_key_heads(s), round_keys, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, nb_layer_heads(s) * nb_blocks(s->n, QUERIES), attend, &w);
     nb_pass_part(pass, NB_PART_F);
@@ -170,8 +165,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     double room_bytes =
         sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(s) + sizeof(double) * (double)room_doubles(s);
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * n * (n * (d + dv) + dv),
-                               .bytes =
-                                   sizeof(half_state) + s->batch * s->key_heads * key_bytes + threads * room_bytes};
+                               .bytes = sizeof(half_state) + nb_layer_key_heads(s) * key_bytes + threads * room_bytes};
 }
 
 static const char *const references[] = {

@@ -63,11 +63,6 @@ static plan plan_of(const void *opts, const nb_layer_shape *s)
     return p;
 }
 
-static int key_heads(const nb_layer_shape *s)
-{
-    return s->batch * s->key_heads;
-}
-
 /* `count` of the places from ... from + size - 1, ascending (Knuth's algorithm S). */
 static void choose_places(gsl_rng *rng, int from, int size, int count, int *out)
 {
@@ -222,7 +217,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     plan p = plan_of(opts, s);
-    size_t n = (size_t)s->n, d = (size_t)s->d, heads = (size_t)nb_layer_heads(s), keys = (size_t)key_heads(s);
+    size_t n = (size_t)s->n, d = (size_t)s->d, heads = (size_t)nb_layer_heads(s), keys = (size_t)nb_layer_key_heads(s);
     size_t sampled = keys * (size_t)p.sample;
     hyper_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
@@ -246,7 +241,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     (void)ctx;
     if (pass->index == 0) draw_planes(&w.plan, pass);
-    nb_team_run(pass->team, nb_layer_heads(s) + key_heads(s), sort_points, &w);
+    nb_team_run(pass->team, nb_layer_heads(s) + nb_layer_key_heads(s), sort_points, &w);
     nb_pass_part(pass, NB_PART_LANDMARKS);
     nb_team_run(pass->team, nb_layer_heads(s) * w.plan.blocks, attend, &w);
     nb_pass_part(pass, NB_PART_F);
@@ -256,7 +251,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     plan p = plan_of(opts, s);
-    double n = s->n, d = s->d, dv = s->dv, heads = nb_layer_heads(s), keys = key_heads(s), whole = n - p.last;
+    double n = s->n, d = s->d, dv = s->dv, heads = nb_layer_heads(s), keys = nb_layer_key_heads(s), whole = n - p.last;
     double m = p.sample, own = (m - p.last_sample) * p.block + (double)p.last_sample * p.last;
     double products = whole * p.block + (double)p.last * p.last + (p.blocks > 1 ? n * m - own : 0);
     double each = sizeof(room) + sizeof(int) * (double)(1 << p.bits) + sizeof(nb_scalar) * (double)room_scalars(&p) +

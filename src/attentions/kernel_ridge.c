@@ -200,22 +200,6 @@ static void group_queries(void *self, int head, int thread)
     run_part(self, head, thread, find_rows);
 }
 
-static void find_strongest(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, int i, const nb_scalar *row, room *r)
-{
-    int *strongest = h->strongest + (size_t)i * (size_t)p->top;
-    nb_scalar_largest_indices((size_t)p->top, (size_t)p->shape->n, row, r->strongest);
-    for (int j = 0; j < p->top; j++) strongest[j] = (int)r->strongest[j];
-}
-
-/* Sets the near keys of row i of R to 0. */
-static void leave_near(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, int i, nb_scalar *row, room *r)
-{
-    const int *strongest = h->strongest + (size_t)i * (size_t)p->top;
-    int keys = nb_near_keys(&p->near, nb_kernel_ridge_block(p, h, i), r->near.keys);
-    for (int j = 0; j < p->top; j++) row[strongest[j]] = 0;
-    for (int j = 0; j < keys; j++) row[r->near.keys[j]] = 0;
-}
-
 /* Whether there may be heads without near keys. */
 static bool answers_plainly(const nb_kernel_ridge_plan *p)
 {
@@ -226,12 +210,17 @@ static bool answers_plainly(const nb_kernel_ridge_plan *p)
 static void add_received(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h, int group, int i, nb_scalar *row,
                          room *r)
 {
-    size_t n = (size_t)p->shape->n;
+    size_t n = (size_t)p->shape->n, top = (size_t)p->top;
     nb_scalar weight = (nb_scalar)h->weight[i];
     if (answers_plainly(p)) nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, false, group));
     if (!p->with_near) return;
-    if (p->top > 0) find_strongest(p, h, i, row, r);
-    leave_near(p, h, i, row, r);
+    int *strongest = h->strongest + (size_t)i * top;
+    if (top > 0) nb_scalar_largest_indices(top, n, row, r->strongest);
+    for (size_t j = 0; j < top; j++) strongest[j] = (int)r->strongest[j];
+    /* R_ij = 0 for the near keys j */
+    int keys = nb_near_keys(&p->near, nb_kernel_ridge_block(p, h, i), r->near.keys);
+    for (size_t j = 0; j < top; j++) row[strongest[j]] = 0;
+    for (int j = 0; j < keys; j++) row[r->near.keys[j]] = 0;
     nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, true, group));
 }
 

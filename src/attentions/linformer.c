@@ -132,7 +132,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     (void)ctx;
     if (w.state->e && pass->index == 0) draw_projection(pass, w.m);
     nb_pass_part(pass, NB_PART_LANDMARKS);
-    nb_team_run(pass->team, s->batch * s->key_heads * nb_blocks(w.m, COLUMNS) * 2, project_keys, &w);
+    nb_team_run(pass->team, nb_layer_key_heads(s) * nb_blocks(w.m, COLUMNS) * 2, project_keys, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, nb_layer_heads(s) * nb_blocks(s->n, NB_BLOCK_QUERIES), attend, &w);
     nb_pass_part(pass, NB_PART_F);

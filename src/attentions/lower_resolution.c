@@ -199,7 +199,7 @@ static void find_bias(const plan *p, nb_scalar *bias)
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     plan p = plan_of(opts, s);
-    int key_heads = s->batch * s->key_heads, heads = nb_layer_heads(s);
+    int key_heads = nb_layer_key_heads(s), heads = nb_layer_heads(s);
     lower_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->keys, nb_alloc(ctx, (size_t)key_heads, sizeof *state->keys));
@@ -227,7 +227,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     int heads = nb_layer_heads(s);
     (void)ctx;
-    nb_team_run(pass->team, s->batch * s->key_heads, average_keys, &w);
+    nb_team_run(pass->team, nb_layer_key_heads(s), average_keys, &w);
     nb_team_run(pass->team, heads, average_queries, &w);
     nb_pass_part(pass, NB_PART_LANDMARKS);
     nb_team_run(pass->team, heads * nb_blocks(w.plan.points, NB_BLOCK_QUERIES), attend, &w);
@@ -240,7 +240,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     plan p = plan_of(opts, s);
-    double heads = nb_layer_heads(s), key_heads = s->batch * s->key_heads, d = s->d, dv = s->dv, points = p.points;
+    double heads = nb_layer_heads(s), key_heads = nb_layer_key_heads(s), d = s->d, dv = s->dv, points = p.points;
     double squares = (double)p.low_rows * p.low_columns, patches = (double)p.rows * p.columns;
     double head_bytes = sizeof(nb_scalar) * (double)point_scalars(&p);
     return (nb_attention_cost){

@@ -388,14 +388,6 @@ static void find_bounds(merging_state *t, int first, int end)
     }
 }
 
-/* t->row <- the scores of landmark i, its own at i - first. */
-static void score_row(merging_state *t, int i, int first, int end)
-{
-    nb_count_multiplications(end - first);
-    find_scores(padded(end - first), near(t, i) + first, t->inverse + first, t->inverse[i], t->live + first, t->row);
-    t->row[i - first] = -1;
-}
-
 static void find_best(merging_state *t, int i, int first, int end)
 {
     nb_count_multiplications(end - first);
@@ -404,16 +396,6 @@ static void find_best(merging_state *t, int i, int first, int end)
                               t->live + first, &t->nearest[i]);
     t->live[i] = 1;
     t->stale[i] = 0;
-}
-
-/* Offers landmark i to the others, for which it may be the best. */
-static void offer_to_others(merging_state *t, int i, int first, int end)
-{
-    nb_scalar own = t->best[i];
-    nb_count_multiplications(end - first);
-    raise_best(padded(end - first), near(t, i) + first, t->inverse + first, t->inverse[i], t->live + first,
-               t->best + first, t->stale + first);
-    t->best[i] = own;
 }
 
 /* Returns where x is first among so many numbers; the last place where it is not. */
@@ -440,7 +422,10 @@ static int find_pair(merging_state *t, int first, int end, int *other)
             find_best(t, i, first, end);
             continue;
         }
-        score_row(t, i, first, end);
+        /* t->row <- the scores of landmark i, its own at i - first */
+        nb_count_multiplications(count);
+        find_scores(padded(count), near(t, i) + first, t->inverse + first, t->inverse[i], t->live + first, t->row);
+        t->row[i - first] = -1;
         *other = first + find_number(count, t->row, t->best[i]);
         return i;
     }
@@ -500,7 +485,11 @@ static void merge_pair(const nb_slot_rule *rule, nb_slots *slots, int first, int
     t->stale[o] = 0;
     compare_with(t, p, first, end);
     find_best(t, p, first, end);
-    offer_to_others(t, p, first, end);
+    /* p is offered to the others, for which it may be the best */
+    nb_scalar own = t->best[p];
+    nb_count_multiplications(end - first);
+    raise_best(count, near(t, p) + first, inverse, t->inverse[p], t->live + first, best, stale);
+    t->best[p] = own;
 }
 
 /* The last landmark takes the place of number `to`, which is before it. */

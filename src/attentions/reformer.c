@@ -64,11 +64,6 @@ static plan plan_of(const void *opts, const nb_layer_shape *s)
     return p;
 }
 
-static int key_heads(const nb_layer_shape *s)
-{
-    return s->batch * s->key_heads;
-}
-
 static void draw_directions(const plan *p, const nb_pass *pass)
 {
     const reformer_state *state = pass->state;
@@ -189,7 +184,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     plan p = plan_of(opts, s);
-    size_t n = (size_t)s->n, heads = (size_t)nb_layer_heads(s), all = heads + (size_t)key_heads(s);
+    size_t n = (size_t)s->n, heads = (size_t)nb_layer_heads(s), all = heads + (size_t)nb_layer_key_heads(s);
     reformer_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->directions, nb_alloc_scalars(ctx, (size_t)p.rounds * (size_t)p.half * (size_t)s->d));
@@ -210,7 +205,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     (void)ctx;
     if (pass->index == 0) draw_directions(&w.plan, pass);
     for (; w.round < w.plan.rounds; w.round++) {
-        nb_team_run(pass->team, nb_layer_heads(s) + key_heads(s), sort_points, &w);
+        nb_team_run(pass->team, nb_layer_heads(s) + nb_layer_key_heads(s), sort_points, &w);
         nb_pass_part(pass, NB_PART_LANDMARKS);
         nb_team_run(pass->team, nb_layer_heads(s) * w.plan.chunks, attend, &w);
         nb_pass_part(pass, NB_PART_F);
@@ -221,7 +216,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     plan p = plan_of(opts, s);
-    double n = s->n, d = s->d, dv = s->dv, heads = nb_layer_heads(s), all = heads + key_heads(s);
+    double n = s->n, d = s->d, dv = s->dv, heads = nb_layer_heads(s), all = heads + nb_layer_key_heads(s);
     double last = n - (double)(p.chunks - 1) * p.chunk; /* the last chunk, and who sees it, see fewer keys */
     double pairs = p.chunks == 1 ? n * n : 2 * n * p.chunk - (p.chunk + last) * (p.chunk - last);
     double each = sizeof(room) + sizeof(int) * (2.0 * p.half + 1) + sizeof(nb_scalar) * (double)room_scalars(&p) +

@@ -96,17 +96,6 @@ static void score_keys(const work *w, const nb_layer_head *points, const sketch 
     }
 }
 
-/* Each key gets an exponential waiting time of rate p: the first s to come are s draws in proportion to p, without
- * replacement. Keys with p = 0 come last, by a draw of their own. */
-static void draw_columns(const work *w, room *r)
-{
-    for (int j = 0; j < w->shape->n; j++) {
-        double time = gsl_ran_exponential(r->rng, 1);
-        r->score[j] = time / fmax(sqrt(r->score[j]), 1e-150);
-    }
-    gsl_sort_smallest_index(r->drawn, (size_t)w->columns, r->score, 1, (size_t)w->shape->n);
-}
-
 /* *mean (d) <- the mean of the columns of x that are drawn, or of all others. */
 static void average(int d, int n, const nb_scalar *x, const work *w, const room *r, bool drawn, nb_scalar *mean)
 {
@@ -133,7 +122,13 @@ static void sketch_head(void *self, int head, int thread)
     nb_random_seed(r->rng, &stream);
     gsl_ran_choose(r->rng, h->rows, (size_t)w->rows, r->tokens, (size_t)s->n, sizeof *r->tokens);
     score_keys(w, &points, h, r);
-    draw_columns(w, r);
+    /* Each key gets an exponential waiting time of rate p: the first s to come are s draws in proportion to p, without
+     * replacement. Keys with p = 0 come last, by a draw of their own. */
+    for (int j = 0; j < s->n; j++) {
+        double time = gsl_ran_exponential(r->rng, 1);
+        r->score[j] = time / fmax(sqrt(r->score[j]), 1e-150);
+    }
+    gsl_sort_smallest_index(r->drawn, count, r->score, 1, (size_t)s->n);
     for (size_t i = 0; i < count; i++) {
         memcpy(h->k + i * d, points.k + r->drawn[i] * d, d * sizeof *h->k);
         memcpy(h->v + i * dv, points.v + r->drawn[i] * dv, dv * sizeof *h->v);

@@ -379,7 +379,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     plan p = plan_of(opts, s);
-    int count = s->batch * s->key_heads;
+    int count = nb_layer_key_heads(s);
     sparq_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->keys, nb_alloc(ctx, (size_t)count, sizeof *state->keys));
@@ -395,7 +395,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *s = pass->shape;
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     (void)ctx;
-    nb_team_run(pass->team, s->batch * s->key_heads, append_tokens, &w);
+    nb_team_run(pass->team, nb_layer_key_heads(s), append_tokens, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, nb_layer_heads(s) * blocks_of(pass->first, pass->layer->shape.n), attend, &w);
     nb_pass_part(pass, NB_PART_F);
@@ -405,7 +405,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     plan p = plan_of(opts, s);
-    double d = s->d, each = 0, keys = s->batch * s->key_heads, chunks = nb_blocks(s->n, CHUNK);
+    double d = s->d, each = 0, keys = nb_layer_key_heads(s), chunks = nb_blocks(s->n, CHUNK);
     for (int chunk = 0; chunk < chunks; chunk++) {
         int at = chunk * CHUNK, count = nb_lesser(CHUNK, s->n - at), end = at + count, near = near_of(&p, chunk);
         int far = near - p.sinks;

@@ -182,7 +182,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     plan p = plan_of(opts, s);
-    int count = s->batch * s->key_heads;
+    int count = nb_layer_key_heads(s);
     size_t n = (size_t)s->n;
     sparq_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
@@ -205,7 +205,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *s = &pass->layer->shape;
     work w = {.plan = plan_of(opts, pass->shape), .pass = pass, .state = pass->state};
     (void)ctx;
-    nb_team_run(pass->team, s->batch * s->key_heads, append_tokens, &w);
+    nb_team_run(pass->team, nb_layer_key_heads(s), append_tokens, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, nb_layer_heads(s) * nb_blocks(s->n, QUERIES), attend, &w);
     nb_pass_part(pass, NB_PART_F);
@@ -215,7 +215,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     plan p = plan_of(opts, s);
-    double each = 0, keys = s->batch * s->key_heads;
+    double each = 0, keys = nb_layer_key_heads(s);
     for (int count = 1; count <= s->n; count++) {
         each += nb_softmax_work(1, nb_lesser(count, p.tokens), s->d, s->dv);
         if (count > p.tokens) each += (p.components + 1.0) * count + 1 + 2.0 * s->dv;

@@ -62,15 +62,6 @@ static void note_tokens(const nb_slot_rule *rule, nb_slots *slots, int count, co
     t->queries += count;
 }
 
-static void find_profile(const nb_slot_rule *rule, segments_state *t)
-{
-    nb_count_multiplications(3.0 * rule->d);
-    for (int l = 0; l < rule->d; l++) {
-        t->mean[l] = t->sum[l] / t->queries;
-        t->variance[l] = fmax(t->square[l] / t->queries - t->mean[l] * t->mean[l], 0);
-    }
-}
-
 /* Weights of a segment's keys that sum to 1; returns ln of their sum before. */
 static double weigh_keys(const nb_slot_rule *rule, const segments_state *t, bool tilted, const nb_scalar *k)
 {
@@ -121,7 +112,12 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
     const tilted_segments_options *o = rule->options;
     segments_state *t = slots->own;
     size_t d = (size_t)rule->d, dv = (size_t)rule->dv;
-    find_profile(rule, t);
+    /* The queries' profile, of which the keys' weights are made */
+    nb_count_multiplications(3.0 * rule->d);
+    for (int l = 0; l < rule->d; l++) {
+        t->mean[l] = t->sum[l] / t->queries;
+        t->variance[l] = fmax(t->square[l] / t->queries - t->mean[l] * t->mean[l], 0);
+    }
     for (int at = 0; at < count; at += rule->group) {
         size_t from = (size_t)(slots->first + at), to = (size_t)slots->count++;
         const nb_scalar *k = slots->recent_k + from * d, *v = slots->recent_v + from * dv;

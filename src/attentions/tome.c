@@ -206,7 +206,7 @@ static nb_scalar *place(const nb_layer_shape *s, merged_keys *x, nb_scalar *at)
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     const tome_options *o = opts;
-    int key_heads = s->batch * s->key_heads;
+    int key_heads = nb_layer_key_heads(s);
     tome_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->keys, nb_alloc(ctx, (size_t)key_heads, sizeof *state->keys));
@@ -236,7 +236,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     const nb_layer_shape *s = pass->shape;
     work w = {.o = opts, .pass = pass, .state = pass->state};
     (void)ctx;
-    nb_team_run(pass->team, s->batch * s->key_heads, merge_head, &w);
+    nb_team_run(pass->team, nb_layer_key_heads(s), merge_head, &w);
     nb_pass_part(pass, NB_PART_LANDMARKS);
     nb_team_run(pass->team, nb_layer_heads(s) * nb_blocks(s->n, NB_BLOCK_QUERIES), attend, &w);
     nb_pass_part(pass, NB_PART_F);
@@ -246,7 +246,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     const tome_options *o = opts;
-    double d = s->d, dv = s->dv, merging = 0, key_heads = s->batch * s->key_heads, half = (double)half_of(s);
+    double d = s->d, dv = s->dv, merging = 0, key_heads = nb_layer_key_heads(s), half = (double)half_of(s);
     for (int count = s->n; count > o->keys; count -= merges_of(o, count)) {
         int targets = count / 2;
         double sources = count - targets;

@@ -12,16 +12,6 @@ void nb_spell_as(const nb_spelling *asked)
     spelling = asked;
 }
 
-/* Returns the keyword of an option: by_model for by-model. */
-static const char *keyword_of(nb_ctx *ctx, const char *option)
-{
-    char *keyword = nb_strdup(ctx, option);
-    if (!keyword) return option;
-    for (char *at = keyword; *at; at++)
-        if (*at == '-') *at = '_';
-    return keyword;
-}
-
 bool nb_spells_keywords(void)
 {
     return spelling == &keywords;
@@ -29,7 +19,10 @@ bool nb_spells_keywords(void)
 
 const char *nb_spell_option(nb_ctx *ctx, const char *option, const char *value)
 {
-    const char *name = nb_spells_keywords() ? keyword_of(ctx, option) : option;
+    char *name = nb_strdup(ctx, option);
+    if (!name) return option;
+    for (char *at = name; *at && nb_spells_keywords(); at++)
+        if (*at == '-') *at = '_'; /* by_model for by-model */
     const char *text = value ? nb_format(ctx, "%s%s%s%s", spelling->before, name, spelling->between, value)
                              : nb_format(ctx, "%s%s", spelling->before, name);
     return text ? text : name;

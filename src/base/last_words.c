@@ -85,18 +85,6 @@ static void read_line(FILE *log, char text[PIECE + 1])
     text[length] = '\0';
 }
 
-/* Cuts off what begins no line, or no word: half a name, perhaps. */
-static const char *cut_start(const char *text)
-{
-    return text + strcspn(text, strchr(text, '|') ? "|" : " ");
-}
-
-static void cut_end(char *text)
-{
-    char *end = strrchr(text, strchr(text, '|') ? '|' : ' ');
-    if (end) *end = '\0';
-}
-
 nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const char **words, nb_ctx *ctx)
 {
     char first[PIECE + 1] = "", end[PIECE + 1] = "", *last = first;
@@ -119,8 +107,11 @@ nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const c
     }
     NB_NEED(last, nb_strdup(ctx, length > END ? last + length - END : last));
     first[START] = '\0';
-    cut_end(first);
-    NB_NEED(*words, nb_format(ctx, ": %s|...%s", first, cut_start(last)));
+    /* Cuts off what ends or begins no line, or no word: half a name, perhaps */
+    char *cut = strrchr(first, strchr(first, '|') ? '|' : ' ');
+    if (cut) *cut = '\0';
+    last += strcspn(last, strchr(last, '|') ? "|" : " ");
+    NB_NEED(*words, nb_format(ctx, ": %s|...%s", first, last));
     return NB_OK;
 }
 

@@ -130,17 +130,6 @@ const char *nb_near(const char *given, const char *const *names)
     return same ? same : near ? names[best] : NULL;
 }
 
-/* Returns "; the nearest: A, B, C". */
-static const char *list_nearest(const char *given, const char *const *names, int listed, nb_ctx *ctx)
-{
-    nb_string list = NB_NO_TEXT;
-    for (int k = 0, at = -1; k < listed; k++) {
-        at = nearest(given, names, at);
-        if (nb_append_item(&list, ", ", ctx, "%s", names[at]) != NB_OK) return NULL;
-    }
-    return nb_format(ctx, "; the nearest: %s", list.text);
-}
-
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
 {
     enum { FEW = 12, LISTED = 3 };
@@ -149,9 +138,10 @@ const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
     if (near) return nb_format(ctx, "; did you mean '%s'?", near);
     if (!*names) return "; there are none";
     while (names[count]) count++;
-    if (count > FEW) return list_nearest(given, names, LISTED, ctx);
     nb_string list = NB_NO_TEXT;
-    for (int i = 0; i < count; i++)
-        if (nb_append_item(&list, ", ", ctx, "%s", names[i]) != NB_OK) return NULL;
-    return nb_format(ctx, "; allowed: %s", list.text);
+    for (int i = 0, at = -1; i < (count > FEW ? LISTED : count); i++) {
+        at = count > FEW ? nearest(given, names, at) : i;
+        if (nb_append_item(&list, ", ", ctx, "%s", names[at]) != NB_OK) return NULL;
+    }
+    return nb_format(ctx, "; %s: %s", count > FEW ? "the nearest" : "allowed", list.text);
 }

@@ -41,13 +41,6 @@ static struct {
     double lost_s; /* seconds in which it was stopped itself, as far as waits have shown */
 } family;
 
-static bool is_known(pid_t pid)
-{
-    int i = 0;
-    while (i < family.count && family.children[i].pid != pid) i++;
-    return i < family.count;
-}
-
 static void remember(pid_t pid)
 {
     family.children[family.count++] = (struct child){.pid = pid};
@@ -97,7 +90,8 @@ static pid_t parent_of(const char *pid)
 /* Kills a child unless this process has started it; returns whether it did. */
 static int kill_stray(pid_t pid)
 {
-    if (is_known(pid)) return 0;
+    for (int i = 0; i < family.count; i++)
+        if (family.children[i].pid == pid) return 0;
     kill(pid, SIGKILL);
     waitpid(pid, NULL, WNOHANG);
     return 1;
@@ -459,14 +453,6 @@ bool nb_ended_from_outside(const nb_ending *ending)
     return !ending->timed_out && (number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP);
 }
 
-static nb_status listen_to(pid_t pid, int fd, double limit_s, nb_said *said, nb_ending *ending, nb_ctx *ctx)
-{
-    double end_s = nb_awake_s() + limit_s;
-    nb_status status = nb_process_hear(pid, fd, limit_s, NB_MOST_HEARD, said, ctx);
-    nb_status ended = nb_process_await(pid, status == NB_OK ? fmax(end_s - nb_awake_s(), 0) : 0, ending, ctx);
-    return status == NB_OK ? ended : status;
-}
-
 nb_status nb_capture(char *const *words, const char *folder, double limit_s, const char **output, nb_ctx *ctx)
 {
     int from;
@@ -476,9 +462,12 @@ nb_status nb_capture(char *const *words, const char *folder, double limit_s, con
     const char *text;
     nb_process program = {.words = words, .folder = folder, .pipes = {[STDOUT_FILENO] = &from}};
     NB_TRY(ctx, nb_process_spawn(&program, &pid, ctx));
-    nb_status status = listen_to(pid, from, limit_s, &said, &ending, ctx);
+    double end_s = nb_awake_s() + limit_s;
+    nb_status heard = nb_process_hear(pid, from, limit_s, NB_MOST_HEARD, &said, ctx);
+    nb_status ended = nb_process_await(pid, heard == NB_OK ? fmax(end_s - nb_awake_s(), 0) : 0, &ending, ctx);
     close(from);
-    NB_TRY(ctx, status);
+    NB_TRY(ctx, heard);
+    NB_TRY(ctx, ended);
     NB_TRY(ctx, nb_program_ending(words[0], &ending, limit_s, &text, ctx));
     NB_REQUIRE(ctx, !*text, NB_EIO, "%s", text);
     *output = said.bytes;

@@ -283,16 +283,6 @@ static nb_status get_ready(server *s, const dialogue *d)
     return NB_OK;
 }
 
-/* Takes the answer. A program that answers with an error stays alive. */
-static nb_status accept_answer(const server *s, const dialogue *d, json_t *object)
-{
-    const json_t *error = json_object_get(object, "error");
-    NB_TRY(d->ctx, nb_last_words(s->log, s->folder, s->pid, &d->reply->said, d->ctx));
-    if (error) return complain(d, json_string_value(error), s->folder, s->pid);
-    d->reply->answer = object;
-    return NB_OK;
-}
-
 static nb_status ask(server *s, const dialogue *d)
 {
     json_t *object = NULL;
@@ -307,7 +297,11 @@ static nb_status ask(server *s, const dialogue *d)
     if (o == ANSWERED) NB_TRY(d->ctx, parse(&here.heard, &object, d->ctx));
     const json_t *error = json_object_get(object, "error");
     if (o == ANSWERED && (!object || (error && !json_is_string(error)))) o = NO_OBJECT;
-    return o == ANSWERED ? accept_answer(s, d, object) : give_up(s, d, o);
+    if (o != ANSWERED) return give_up(s, d, o);
+    NB_TRY(d->ctx, nb_last_words(s->log, s->folder, s->pid, &d->reply->said, d->ctx));
+    if (error) return complain(d, json_string_value(error), s->folder, s->pid); /* and it stays alive */
+    d->reply->answer = object;
+    return NB_OK;
 }
 
 nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_reply *reply, nb_ctx *ctx)

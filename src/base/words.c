@@ -93,12 +93,6 @@ nb_status nb_shell_program(const char **word, nb_ctx *ctx)
     return nb_shell_word(program_invocation_name, word, ctx);
 }
 
-/* An apostrophe within a word is none. */
-static bool opens_quotes(const char *text, const char *at)
-{
-    return *at == '"' || (*at == '\'' && (at == text || !isalnum((unsigned char)at[-1])));
-}
-
 const char *nb_item_end(const char *text)
 {
     int depth = 0;
@@ -109,8 +103,8 @@ const char *nb_item_end(const char *text)
             at++;
         else if (quote)
             quote = *at == quote ? 0 : quote;
-        else if (opens_quotes(text, at))
-            quote = *at;
+        else if (*at == '"' || (*at == '\'' && (at == text || !isalnum((unsigned char)at[-1]))))
+            quote = *at; /* an apostrophe within a word is none */
         else
             depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
     }

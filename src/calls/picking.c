@@ -54,13 +54,6 @@ static nb_status pick_start(const nb_choice *strategy, const nb_points *points, 
     return NB_OK;
 }
 
-/* A strategy that picks among fewer tokens has theirs. */
-static bool looks_at_points(const nb_picking *r)
-{
-    int n = r->scene->head->n;
-    return !(nb_strategy_traits(r->strategy) & NB_BLIND) && nb_strategy_tokens(r->strategy, n) == n;
-}
-
 static nb_status points_of(const nb_picking *r, nb_side side, nb_points *points, nb_ctx *ctx)
 {
     const nb_head *head = r->scene->head;
@@ -73,7 +66,9 @@ static nb_status points_of(const nb_picking *r, nb_side side, nb_points *points,
                           .pick = pick_within};
     if (side == NB_SIDE_JOINT) {
         points->d = 2 * head->d;
-        if (!looks_at_points(r)) return NB_OK;
+        /* One that picks among fewer tokens looks at theirs */
+        bool blind = nb_strategy_traits(r->strategy) & NB_BLIND;
+        if (blind || nb_strategy_tokens(r->strategy, head->n) != head->n) return NB_OK;
         return nb_scene_stacked(r->scene, &points->x, ctx);
     }
     if (side == NB_SIDE_SHARED) {

@@ -73,17 +73,6 @@ static nb_status check_columns(const nb_column *columns, const nb_contrast_terms
     return NB_OK;
 }
 
-/* Applies the options that name values of columns: which rows, and the baseline. */
-static nb_status select_rows(nb_relation *relation, const given *g, const char *by, int *baseline, nb_ctx *ctx)
-{
-    nb_value_found found = {.place = -1};
-    NB_TRY(ctx, nb_command_keep(relation, g->where, ctx));
-    if (g->baseline && strcmp(g->baseline, "all") != 0)
-        NB_TRY(ctx, nb_where_values(relation, NULL, by, 1, (const char *const *)&g->baseline, &found, ctx));
-    *baseline = found.place;
-    return NB_OK;
-}
-
 static nb_status check_several(const nb_relation *relation, const given *g, const char *by, nb_ctx *ctx)
 {
     nb_grid values;
@@ -116,6 +105,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const nb_given_labels *labels;
     nb_relation *relation;
     nb_comparison comparison;
+    nb_value_found baseline = {.place = -1};
     const char *usual = NULL;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
@@ -131,7 +121,11 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
-    NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
+    NB_TRY(ctx, nb_command_keep(relation, g->where, ctx));
+    if (g->baseline && !terms->contrast.all_pairs)
+        NB_TRY(ctx, nb_where_values(relation, NULL, terms->contrast.by, 1, (const char *const *)&g->baseline, &baseline,
+                                    ctx));
+    terms->contrast.baseline = baseline.place;
     NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));
     NB_TRY(ctx, nb_compare(relation, terms, usual, &comparison, ctx));
     return print_comparison(g, &comparison, ctx);

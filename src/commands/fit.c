@@ -68,14 +68,6 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status find_heads(request *r, nb_ctx *ctx)
-{
-    for (int i = 0; r->heads[i]; i++) NB_TRY(ctx, add_heads(r, r->heads[i], ctx));
-    for (int side = 0; side < 2; side++)
-        NB_NEED(r->parts[side], nb_alloc(ctx, (size_t)r->count, sizeof *r->parts[side]));
-    return NB_OK;
-}
-
 /* y (zeroed) <- log(n l_i) of each token, from the first k of the singular vectors u. */
 static void targets(int n, int k, const double *u, double *y)
 {
@@ -178,7 +170,8 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     NB_REQUIRE(ctx, r.heads && r.out, NB_EINVAL, "fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
     r.rank = (int)rank.value;
     r.ridge = ridge.value;
-    NB_TRY(ctx, find_heads(&r, ctx));
+    for (int i = 0; r.heads[i]; i++) NB_TRY(ctx, add_heads(&r, r.heads[i], ctx));
+    for (int side = 0; side < 2; side++) NB_NEED(r.parts[side], nb_alloc(ctx, (size_t)r.count, sizeof *r.parts[side]));
     line->stage = NB_WORKS;
     return fit_and_save(&r, ctx);
 }

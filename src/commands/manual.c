@@ -25,19 +25,10 @@ const nb_command *nb_command_next(const nb_command *before)
     return next;
 }
 
-/* The text of its first heading. */
-static nb_status read_title(nb_topic *t, nb_ctx *ctx)
-{
-    const char *text;
-    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
-    NB_REQUIRE(ctx, strncmp(text, "# ", 2) == 0, NB_EINVAL, "%s: does not begin with a heading, '# ...'", t->path);
-    NB_NEED(t->summary, nb_format(ctx, "%.*s", (int)strcspn(text + 2, "\n"), text + 2));
-    return NB_OK;
-}
-
 static nb_status add_document(const char *folder, const char *file, nb_topic *topics, int *count, nb_ctx *ctx)
 {
     nb_topic *t = &topics[*count];
+    const char *text;
     char *name;
     NB_NEED(name, nb_format(ctx, "%.*s", (int)strlen(file) - 3, file));
     for (char *c = name; *c; c++) *c = (char)tolower((unsigned char)*c);
@@ -45,7 +36,11 @@ static nb_status add_document(const char *folder, const char *file, nb_topic *to
     *t = (nb_topic){.name = name};
     NB_NEED(t->path, nb_format(ctx, "%s/%s", folder, file));
     ++*count;
-    return read_title(t, ctx);
+    /* The text of its first heading */
+    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
+    NB_REQUIRE(ctx, strncmp(text, "# ", 2) == 0, NB_EINVAL, "%s: does not begin with a heading, '# ...'", t->path);
+    NB_NEED(t->summary, nb_format(ctx, "%.*s", (int)strcspn(text + 2, "\n"), text + 2));
+    return NB_OK;
 }
 
 nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx)

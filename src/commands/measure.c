@@ -104,17 +104,6 @@ static nb_status print_page(nb_row_list list, nb_output_format format, nb_ctx *c
     return nb_format_page(&page, format);
 }
 
-/* One object a line. */
-static nb_status print_lines(nysbench *handle, int rows, nb_ctx *ctx)
-{
-    const char *text;
-    for (int i = 0; i < rows; i++) {
-        NB_TRY(ctx, nb_program_take(nysbench_row_json(handle, i, &text), handle, ctx));
-        puts(text);
-    }
-    return NB_OK;
-}
-
 static nb_status print_rows(nysbench *handle, int rows, nb_output_format format, nb_ctx *ctx)
 {
     const nb_row_list list = {
@@ -126,13 +115,19 @@ static nb_status print_rows(nysbench *handle, int rows, nb_output_format format,
 /* If all rows are skipped, the call has asked for something impossible. */
 static nb_status print_measures(nb_command_line *line, nysbench *handle, int rows, bool lines, nb_ctx *ctx)
 {
+    const char *text;
     int failures = 0, skipped = 0;
     for (int i = 0; i < rows; i++) {
         failures += !nb_row_is_well((const nb_row *)&handle->rows[i]);
         skipped += strcmp(handle->rows[i].status, "skipped") == 0;
     }
     line->exit = skipped == rows ? NB_EXIT_USAGE : failures ? NB_EXIT_FAILED : NB_EXIT_OK;
-    return lines ? print_lines(handle, rows, ctx) : print_rows(handle, rows, (nb_output_format)line->format.value, ctx);
+    if (!lines) return print_rows(handle, rows, (nb_output_format)line->format.value, ctx);
+    for (int i = 0; i < rows; i++) { /* one object a line */
+        NB_TRY(ctx, nb_program_take(nysbench_row_json(handle, i, &text), handle, ctx));
+        puts(text);
+    }
+    return NB_OK;
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)

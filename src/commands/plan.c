@@ -346,19 +346,17 @@ static nb_status fill_grid(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
     return add_json(g, rules_json(&e->plan), ctx);
 }
 
-static nb_status print_preview(const nb_preview *o, nb_output_format format, nb_ctx *ctx)
-{
-    nb_grid grid;
-    if (format == NB_FORMAT_TABLE) return print_plan(o, ctx);
-    NB_TRY(ctx, fill_grid(&grid, o, ctx));
-    return nb_format_table(&grid, false, format);
-}
-
 nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format format, nb_ctx *ctx)
 {
     nb_preview preview;
+    nb_grid grid;
     NB_TRY(ctx, nb_preview_make(start, true, &preview, ctx));
-    NB_TRY(ctx, print_preview(&preview, format, ctx));
+    if (format == NB_FORMAT_TABLE) {
+        NB_TRY(ctx, print_plan(&preview, ctx));
+    } else {
+        NB_TRY(ctx, fill_grid(&grid, &preview, ctx));
+        NB_TRY(ctx, nb_format_table(&grid, false, format));
+    }
     fflush(stdout);
     return nb_preview_check(start->line->command, &preview, max_hours, ctx);
 }

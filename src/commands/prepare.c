@@ -93,15 +93,6 @@ static nb_status tell_unfollowed(nb_store *store, const nb_inputs *inputs, nb_ct
     return NB_OK;
 }
 
-/* Finds the rows to run if nothing was measured yet. */
-static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool **pending, int *count, nb_ctx *ctx)
-{
-    NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
-    memset(*pending, true, (size_t)plan->row_count * sizeof **pending);
-    *count = nb_terms_take_only(terms, plan, *pending);
-    return NB_OK;
-}
-
 static nb_status open_and_plan(const nb_start *start, const nb_program *program, nb_store *store, bool **pending,
                                int *pending_count, nb_ctx *ctx)
 {
@@ -114,7 +105,12 @@ static nb_status open_and_plan(const nb_start *start, const nb_program *program,
     NB_TRY(ctx, nb_lock_folder(e->folder, ctx));
     if (start->choices->fresh) NB_TRY(ctx, put_aside(path, ctx));
     NB_TRY(ctx, nb_store_open(path, true, e->config.study, store, ctx));
-    if (store->fresh) return find_pending(&e->plan, &terms, pending, pending_count, ctx);
+    if (store->fresh) { /* nothing was measured yet */
+        NB_NEED(*pending, nb_alloc(ctx, (size_t)e->plan.row_count, sizeof **pending));
+        memset(*pending, true, (size_t)e->plan.row_count * sizeof **pending);
+        *pending_count = nb_terms_take_only(&terms, &e->plan, *pending);
+        return NB_OK;
+    }
     NB_TRY(ctx, nb_store_plan(store, &e->plan, &terms, pending, pending_count, ctx));
     return tell_replaced(store, e->plan.inputs, ctx);
 }

@@ -50,21 +50,12 @@ static nb_status write_all(const nb_report *report, kind wanted, const char *out
     return write_one(report, MARKDOWN, beside, ctx);
 }
 
-static nb_status make_report(const char *const *runs, kind wanted, const char *output, nb_ctx *ctx)
-{
-    nb_report report;
-    const char *place;
-    NB_TRY(ctx, nb_folder_of(output, &place, ctx));
-    NB_TRY(ctx, nb_report_make(nb_text_count(runs), runs, place, &report, ctx));
-    if (report.undrawn) nb_warn_without_gnuplot(NULL);
-    return write_all(&report, wanted, output, ctx);
-}
-
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_word_value format = {.words = formats, .value = BOTH};
     char *output = NULL;
-    const char *path;
+    const char *path, *place;
+    nb_report report;
     const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "output", 'o', output,
@@ -76,7 +67,10 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     NB_TRY(ctx, nb_parse_command(line, options, INT_MAX, ctx));
     NB_TRY(ctx, find_output(line->command, output, line->arguments, (kind)format.value, &path, ctx));
     line->stage = NB_WORKS;
-    return make_report(line->arguments, (kind)format.value, path, ctx);
+    NB_TRY(ctx, nb_folder_of(path, &place, ctx));
+    NB_TRY(ctx, nb_report_make(nb_text_count(line->arguments), line->arguments, place, &report, ctx));
+    if (report.undrawn) nb_warn_without_gnuplot(NULL);
+    return write_all(&report, (kind)format.value, path, ctx);
 }
 
 NB_COMMAND(report, "RUN...", "Write one HTML page about runs, to send", false, NB_LOOK_AT_RUN + 40);

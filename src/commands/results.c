@@ -13,11 +13,6 @@
 
 #include <sys/stat.h>
 
-static bool is_interrupted(const nb_telling *how)
-{
-    return how->interrupted && *how->interrupted;
-}
-
 /* Names what has been written. */
 static nb_status print_places(const nb_experiment *e, const nb_telling *how, nb_ctx *ctx)
 {
@@ -83,7 +78,8 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     }
     NB_TRY(ctx, nb_outcomes_print(e, results.relation, only != NULL, ctx));
     fflush(stdout);
-    nb_status status = is_interrupted(how) || results.part ? NB_OK : draw_figures(&results, how->gnuplots, ctx);
+    bool interrupted = how->interrupted && *how->interrupted;
+    nb_status status = interrupted || results.part ? NB_OK : draw_figures(&results, how->gnuplots, ctx);
     if (!how->quiet) NB_TRY(ctx, print_places(e, how, ctx));
     return status;
 }

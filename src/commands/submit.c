@@ -130,15 +130,6 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
     return script(s, "Merges the shards of a run and draws its figures.", line.text, last, text, ctx);
 }
 
-static nb_status number_submission(sending *s, nb_ctx *ctx)
-{
-    struct stat info;
-    int number = 0;
-    do NB_NEED(s->folder, nb_format(ctx, "%s/submissions/%d", s->run, ++number));
-    while (stat(s->folder, &info) == 0);
-    return NB_OK;
-}
-
 /* Makes the call of sbatch for the array, or for the merge, which waits for job `after`, NULL-terminated: options that
  * a caller may replace, the caller's, and those that are fixed. The logs are named relative to --chdir, where no % or \
  * of a path can mean anything to Slurm. */
@@ -228,13 +219,16 @@ static nb_status submit(const sending *s, nb_ctx *ctx)
 
 static nb_status send(sending *s, nb_ctx *ctx)
 {
+    struct stat info;
+    int number = 0;
     NB_TRY(ctx, find_places(s, ctx));
     NB_TRY(ctx, nb_shards_assign(&s->e.plan, s->shards, &s->of, ctx));
     NB_TRY(ctx, nb_shard_states(s->run, &s->e.plan, s->of, s->shards, &s->states, ctx));
     NB_TRY(ctx, choose_shards(s, ctx));
     if (s->sent_count == 0) return NB_OK;
     if (!s->limit.text) NB_TRY(ctx, predict_minutes(s, ctx));
-    NB_TRY(ctx, number_submission(s, ctx));
+    do NB_NEED(s->folder, nb_format(ctx, "%s/submissions/%d", s->run, ++number)); /* the next one that is not there */
+    while (stat(s->folder, &info) == 0);
     return submit(s, ctx);
 }
 

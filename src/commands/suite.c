@@ -145,16 +145,6 @@ static nb_status check(nb_command_line *line, const choices *c, const nb_suite *
     return line->exit == NB_EXIT_OK ? print_results(1, &says, "", (nb_output_format)line->format.value, ctx) : NB_OK;
 }
 
-/* Says where a program's method is published; a component's record says so itself. */
-static nb_status take_references(const choices *c, nb_suite_method *method, nb_ctx *ctx)
-{
-    if (!c->references) return NB_OK;
-    NB_REQUIRE(ctx, method->traits & NB_ATTENTION_ELSEWHERE, NB_EINVAL,
-               "suite: --reference %s: %s has references of its own: leave it out", c->references[0], method->label);
-    method->references = (const char *const *)c->references;
-    return NB_OK;
-}
-
 static nb_status begin(const choices *c, const nb_suite *suite, const char *text, nb_suite_result *r, nb_ctx *ctx)
 {
     nb_suite_method method;
@@ -162,7 +152,11 @@ static nb_status begin(const choices *c, const nb_suite *suite, const char *text
     method.sizes = c->sizes;
     method.uncounted = c->timed && !c->sizes && method.traits & NB_ATTENTION_ELSEWHERE;
     method.tuned = c->tuned.value == NOT_SAID ? NULL : nb_suite_tunings[c->tuned.value];
-    NB_TRY(ctx, take_references(c, &method, ctx));
+    if (c->references) { /* where a program's method is published; a component's record says so itself */
+        NB_REQUIRE(ctx, method.traits & NB_ATTENTION_ELSEWHERE, NB_EINVAL,
+                   "suite: --reference %s: %s has references of its own: leave it out", c->references[0], method.label);
+        method.references = (const char *const *)c->references;
+    }
     for (int k = 0; c->declared && c->declared[k]; k++) NB_TRY(ctx, nb_suite_declare(&method, c->declared[k], ctx));
     return nb_suite_begin(suite, &method, c->timeout.value, r, ctx);
 }

@@ -288,11 +288,6 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
     return NB_OK;
 }
 
-static bool needs_quotes(const char *text)
-{
-    return *text == '\0' || nb_range_like(text) || text[strcspn(text, " \t\r\n\v\f,()[]=\"'\\")] != '\0';
-}
-
 const char *nb_quoted(const char *text, nb_ctx *ctx)
 {
     char *quoted = nb_alloc(ctx, 2 * strlen(text) + 3, 1), *to = quoted;
@@ -308,7 +303,8 @@ const char *nb_quoted(const char *text, nb_ctx *ctx)
 
 static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
 {
-    return needs_quotes(text) ? nb_quoted(text, ctx) : text;
+    bool plain = *text && !nb_range_like(text) && text[strcspn(text, " \t\r\n\v\f,()[]=\"'\\")] == '\0';
+    return plain ? text : nb_quoted(text, ctx);
 }
 
 static const char *option_text(const void *options, const nb_option *o, int digits, nb_ctx *ctx)

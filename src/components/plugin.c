@@ -137,25 +137,19 @@ static nb_status check_option(const char *path, const nb_component *c, int row, 
     return NB_OK;
 }
 
-/* The struct that the options fill, and the table that fills it. */
-static nb_status check_options(const char *path, const nb_component *c, nb_ctx *ctx)
-{
-    enum { MOST_BYTES = 1 << 16 };
-    NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL,
-               "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name, c->options_size, MOST_BYTES);
-    for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
-    return NB_OK;
-}
-
 static nb_status check_part(const char *path, const nb_plugin *plugin, int index, nb_ctx *ctx)
 {
+    enum { MOST_BYTES = 1 << 16 };
     const nb_plugin_part *part = &plugin->parts[index];
+    const nb_component *c = part->component;
     int kind = kind_named(part->kind);
     const nb_registry *registry = kind < 0 ? NULL : nb_registries[kind];
     NB_REQUIRE(ctx, registry, NB_EINVAL, "%s: there is no kind '%s' of component", path, part->kind);
     const char *missing = lacks(part->component);
     NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s %d lacks %s", path, part->kind, index, missing);
-    NB_TRY(ctx, check_options(path, part->component, ctx));
+    NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL,
+               "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name, c->options_size, MOST_BYTES);
+    for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
     missing = registry->lacks(part->component);
     NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s '%s' lacks %s", path, part->kind, part->component->name, missing);
     if (registry == &nb_studies) NB_TRY(ctx, nb_study_check_names((const nb_study *)part->component, path, ctx));
@@ -188,15 +182,6 @@ static bool is_utf8(const char *path)
     return text;
 }
 
-/* Says what to do with a source that is no shared object. */
-static const char *hint_of(const char *path)
-{
-    return nb_text_ends(path, ".c") ? "; compile it first"
-           : nb_text_ends(path, ".py")
-               ? "; a function in it is command(run=\"python3 -m nysbench.serve FILE NAME\", serve=true)"
-               : "";
-}
-
 /* Runs its constructors too. Code that was built with -ffast-math changes rounding and the like when it is loaded. */
 static nb_status load_object(const known_plugin *p, const nb_plugin **plugin, nb_ctx *ctx)
 {
@@ -204,7 +189,11 @@ static nb_status load_object(const known_plugin *p, const nb_plugin **plugin, nb
     fegetenv(&environment);
     void *object = dlopen(p->file, RTLD_NOW | RTLD_LOCAL);
     fesetenv(&environment);
-    NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s%s", p->path, dlerror(), hint_of(p->path));
+    const char *hint = nb_text_ends(p->path, ".c") ? "; compile it first"
+                       : nb_text_ends(p->path, ".py")
+                           ? "; a function in it is command(run=\"python3 -m nysbench.serve FILE NAME\", serve=true)"
+                           : "";
+    NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s%s", p->path, dlerror(), hint);
     *plugin = dlsym(object, "nysbench_plugin");
     return NB_OK;
 }

@@ -92,21 +92,17 @@ static void print_series(FILE *out, const char *key, const nb_claim_series *s)
     fputc('}', out);
 }
 
-static void print_query(FILE *out, const nb_claim *c)
-{
-    fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
-    if (c->sql) print_key(out, ", query", c->sql);
-    if (c->query && c->query != nb_claim_queries) fprintf(out, ", query: %s", c->query->name);
-    if (c->column) fprintf(out, ", over: %s", c->column);
-}
-
 static void print_body(FILE *out, const nb_claim *c)
 {
     fprintf(out, ", %s: {", nb_claim_key(c));
-    if (c->form == NB_CLAIM_COMPARE)
+    if (c->form == NB_CLAIM_COMPARE) {
         print_values(out, &(nb_column_values){.column = c->column, .count = c->value_count, .values = c->values});
-    else
-        print_query(out, c);
+    } else {
+        fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
+        if (c->sql) print_key(out, ", query", c->sql);
+        if (c->query && c->query != nb_claim_queries) fprintf(out, ", query: %s", c->query->name);
+        if (c->column) fprintf(out, ", over: %s", c->column);
+    }
     if (c->series_count == 1) print_key(out, ", metric", c->series[0].metric.text);
     if (c->series_count == 2) {
         print_series(out, "x", &c->series[0]);

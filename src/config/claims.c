@@ -231,12 +231,6 @@ static nb_status read_compared(reader *r, const key *k, nb_yaml value)
                            pair ? "[A, B], A against B" : "at least [A, B]", found, found == 1 ? "" : "s");
 }
 
-static bool is_name_of_file(const char *text)
-{
-    size_t length = strlen(text);
-    return length > 4 && strcmp(text + length - 4, ".sql") == 0 && !strpbrk(text, " \t\n");
-}
-
 static const nb_claim_query *find_query(const char *name)
 {
     for (const nb_claim_query *q = nb_claim_queries; q->name; q++)
@@ -276,7 +270,8 @@ static nb_status read_query(reader *r, const key *k, nb_yaml value)
                                nb_yaml_kind(value));
     r->claim->query = find_query(text);
     if (r->claim->query) return NB_OK;
-    if (is_name_of_file(text)) return read_query_file(r, value, text);
+    bool names_file = nb_text_ends(text, ".sql") && strlen(text) > 4 && !strpbrk(text, " \t\n");
+    if (names_file) return read_query_file(r, value, text);
     NB_NEED(r->claim->sql, nb_strdup(r->ctx, text));
     return NB_OK;
 }

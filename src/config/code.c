@@ -93,15 +93,6 @@ static nb_status search_document(search *s, nb_yaml root)
     return search_node(s, root);
 }
 
-static nb_status add_plugins(search *s, nb_yaml list)
-{
-    for (int i = 0; list.node && i < nb_yaml_count(list); i++) {
-        const char *name = nb_yaml_scalar(nb_yaml_item(list, i));
-        if (name) NB_TRY(s->ctx, add_name(s, "plug-in", name));
-    }
-    return NB_OK;
-}
-
 nb_status nb_config_code(const char *path, int override_count, const nb_override *overrides, const char *const **names,
                          nb_ctx *ctx)
 {
@@ -117,7 +108,10 @@ nb_status nb_config_code(const char *path, int override_count, const nb_override
     }
     s.override_count = override_count;
     s.overrides = overrides;
-    NB_TRY(ctx, add_plugins(&s, plugins));
+    for (int i = 0; plugins.node && i < nb_yaml_count(plugins); i++) {
+        const char *name = nb_yaml_scalar(nb_yaml_item(plugins, i));
+        if (name) NB_TRY(ctx, add_name(&s, "plug-in", name));
+    }
     NB_TRY(ctx, search_document(&s, root));
     return take_names(&s, names);
 }

@@ -97,22 +97,18 @@ static void print_zip(const printer *p, const nb_config_block *b)
     print_origin(p, &b->origins, "zip");
 }
 
-static void print_rule(const printer *p, const nb_rule *rule)
-{
-    fprintf(p->out, "%*s- ", p->indent + 2, "");
-    nb_conditions_print(p->out, &rule->keys);
-    if (p->origins && rule->place.line > 0) fprintf(p->out, "  # %s:%d", rule->place.source, rule->place.line);
-    if (p->origins && rule->place.line == 0) fprintf(p->out, "  # %s", p->set);
-    fputc('\n', p->out);
-}
-
 static void print_rules(const printer *p, int block)
 {
     int count = 0;
     for (int i = 0; i < p->config->rule_count; i++) {
-        if (p->config->rules[i].block != block) continue;
+        const nb_rule *rule = &p->config->rules[i];
+        if (rule->block != block) continue;
         if (count++ == 0) fprintf(p->out, "%*sexclude:\n", p->indent, "");
-        print_rule(p, &p->config->rules[i]);
+        fprintf(p->out, "%*s- ", p->indent + 2, "");
+        nb_conditions_print(p->out, &rule->keys);
+        if (p->origins && rule->place.line > 0) fprintf(p->out, "  # %s:%d", rule->place.source, rule->place.line);
+        if (p->origins && rule->place.line == 0) fprintf(p->out, "  # %s", p->set);
+        fputc('\n', p->out);
     }
 }
 

@@ -50,25 +50,17 @@ static bool study_has_key(const nb_study *study, const char *key)
     return false;
 }
 
-/* *others <- the studies that have the key, "effect or forward"; NULL: none has it. */
-static nb_status find_studies(const char *key, const char **others, nb_ctx *ctx)
-{
-    nb_string names = NB_NO_TEXT;
-    for (const nb_entry *e = nb_studies.entries; e->component; e++)
-        if (study_has_key((const nb_study *)e->component, key))
-            NB_TRY(ctx, nb_append_item(&names, " or ", ctx, "%s", e->component->name));
-    *others = *names.text ? names.text : NULL;
-    return NB_OK;
-}
-
 /* Reports an unknown key; allowed are the first `count` keys. */
 static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
 {
-    const char *names[NB_MOST_KEYS + 1] = {NULL}, *hint, *others;
-    NB_TRY(l->common.ctx, find_studies(key, &others, l->common.ctx));
-    if (others && key_index(l, key) < 0)
-        return nb_mistakes_add(l->common.mistakes, at, "key '%s' is for study: %s; the study here is %s", key, others,
-                               l->common.config->study->component.name);
+    const char *names[NB_MOST_KEYS + 1] = {NULL}, *hint;
+    nb_string others = NB_NO_TEXT; /* "effect or forward" */
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        if (study_has_key((const nb_study *)e->component, key))
+            NB_TRY(l->common.ctx, nb_append_item(&others, " or ", l->common.ctx, "%s", e->component->name));
+    if (*others.text && key_index(l, key) < 0)
+        return nb_mistakes_add(l->common.mistakes, at, "key '%s' is for study: %s; the study here is %s", key,
+                               others.text, l->common.config->study->component.name);
     for (int i = 0; i < count; i++) names[i] = l->keys[i].name;
     NB_NEED(hint, nb_hint(key, names, l->common.ctx));
     return nb_mistakes_add(l->common.mistakes, at, "key '%s' is unknown%s", key, hint);

@@ -318,7 +318,7 @@ static nb_status open_keys(const plan *p, key_state *x, nb_ctx *ctx)
 nb_status nb_block_choice_open(const nb_block_choice *o, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     plan p = plan_of(o, s);
-    int count = s->batch * s->key_heads;
+    int count = nb_layer_key_heads(s);
     choice_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->keys, nb_alloc(ctx, (size_t)count, sizeof *state->keys));
@@ -333,7 +333,7 @@ void nb_block_choice_forward(const nb_block_choice *o, nb_pass *pass)
 {
     const nb_layer_shape *s = pass->shape;
     work w = {.plan = plan_of(o, s), .pass = pass, .state = pass->state};
-    nb_team_run(pass->team, s->batch * s->key_heads, append_tokens, &w);
+    nb_team_run(pass->team, nb_layer_key_heads(s), append_tokens, &w);
     nb_pass_part(pass, NB_PART_B);
     nb_team_run(pass->team, nb_layer_heads(s), attend, &w);
     nb_pass_part(pass, NB_PART_F);
@@ -342,7 +342,7 @@ void nb_block_choice_forward(const nb_block_choice *o, nb_pass *pass)
 nb_attention_cost nb_block_choice_cost(const nb_block_choice *o, const nb_layer_shape *s, int threads)
 {
     plan p = plan_of(o, s);
-    double each = 0, keys = s->batch * s->key_heads;
+    double each = 0, keys = nb_layer_key_heads(s);
     for (int number = 0; number <= p.blocks; number++) {
         stretch run = stretch_of(&p, number);
         for (int at = run.first, count; at < run.end; at += count) {

@@ -304,8 +304,8 @@ void nb_features_keys(const nb_features *f, const nb_feature_map *map, const nb_
     const nb_layer_shape *s = &f->shape;
     work w = {.f = f, .map = map, .layer = layer};
     if (s->causal) return;
-    nb_team_run(team, s->batch * s->key_heads * f->parts, sum_keys, &w);
-    nb_team_run(team, s->batch * s->key_heads, unite, &w);
+    nb_team_run(team, nb_layer_key_heads(s) * f->parts, sum_keys, &w);
+    nb_team_run(team, nb_layer_key_heads(s), unite, &w);
 }
 
 void nb_features_queries(const nb_features *f, const nb_feature_map *map, const nb_layer *layer, nb_scalar *out,

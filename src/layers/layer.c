@@ -17,6 +17,11 @@ int nb_layer_heads(const nb_layer_shape *s)
     return s->batch * s->heads;
 }
 
+int nb_layer_key_heads(const nb_layer_shape *s)
+{
+    return s->batch * s->key_heads;
+}
+
 int nb_layer_guide(const nb_layer_shape *s)
 {
     return s->guide > 0 ? s->guide : s->dv;

@@ -47,6 +47,7 @@ static inline int nb_blocks(int n, int block)
 
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b);
 int nb_layer_heads(const nb_layer_shape *shape);              /* batch * heads */
+int nb_layer_key_heads(const nb_layer_shape *shape);          /* batch * key_heads */
 int nb_layer_guide(const nb_layer_shape *shape);              /* `guide`, or dv where it is 0 */
 int nb_layer_key_head(const nb_layer_shape *shape, int head); /* the number of a query head's key head */
 

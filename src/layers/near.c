@@ -54,20 +54,17 @@ static int list_range(int first, int end, int *tokens)
     return end - first;
 }
 
-/* The patches within `reach` of a square. */
-static int list_patches(const nb_neighbourhood *g, int square, int reach, int *tokens)
+/* The tokens within `reach` of a run, or the patches within `reach` of a square. */
+static int list_around(const nb_neighbourhood *g, int block, int reach, int *tokens)
 {
-    int across = nb_blocks(g->columns, SIDE), row = square / across * SIDE, column = square % across * SIDE, count = 0;
+    if (g->columns == 0)
+        return list_range(nb_greater(block * RUN - reach, 0), nb_lesser(block * RUN + RUN + reach, g->n), tokens);
+    int across = nb_blocks(g->columns, SIDE), square = block - blocks_before(g), count = 0;
+    int row = square / across * SIDE, column = square % across * SIDE;
     int left = nb_greater(column - reach, 0), right = nb_lesser(column + SIDE + reach, g->columns);
     for (int i = nb_greater(row - reach, 0); i < nb_lesser(row + SIDE + reach, g->rows); i++)
         count += list_range(g->before + i * g->columns + left, g->before + i * g->columns + right, tokens + count);
     return count;
-}
-
-static int list_around(const nb_neighbourhood *g, int block, int reach, int *tokens)
-{
-    if (g->columns > 0) return list_patches(g, block - blocks_before(g), reach, tokens);
-    return list_range(nb_greater(block * RUN - reach, 0), nb_lesser(block * RUN + RUN + reach, g->n), tokens);
 }
 
 int nb_near_queries(const nb_neighbourhood *g, int block, int *tokens)

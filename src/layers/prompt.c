@@ -135,7 +135,7 @@ static size_t room_scalars(const nb_prompt_rule *rule)
 nb_status nb_prompt_open(const nb_prompt_rule *rule, int threads, void **out, nb_ctx *ctx)
 {
     const nb_layer_shape *s = rule->shape;
-    int key_heads = s->batch * s->key_heads, kept = kept_heads(rule);
+    int key_heads = nb_layer_key_heads(s), kept = kept_heads(rule);
     size_t d = (size_t)s->d, dv = (size_t)s->dv, n = (size_t)s->n;
     prompt_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
@@ -182,7 +182,7 @@ nb_status nb_prompt_forward(const nb_prompt_rule *rule, nb_pass *pass, nb_ctx *c
 nb_attention_cost nb_prompt_cost(const nb_prompt_rule *rule, int threads)
 {
     const nb_layer_shape *s = rule->shape;
-    double d = s->d, dv = s->dv, each = 0, keys = s->batch * s->key_heads;
+    double d = s->d, dv = s->dv, each = 0, keys = nb_layer_key_heads(s);
     for (int at = 0, end; at < s->n; at = end) {
         end = end_of(rule, at);
         each += nb_softmax_work(end - at, at < rule->prompt ? end : rule->tokens + end - far_of(rule), d, dv);

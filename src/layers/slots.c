@@ -127,15 +127,6 @@ void nb_slots_moments(int d, int rows, int count, const nb_scalar *x, double *su
     for (int i = 0; i < count; i++) nb_scalar_add_moments((size_t)d, x + (size_t)i * (size_t)rows, sum, square);
 }
 
-/* The last chunk's weights are summed over its queries, always all of them. */
-static void sum_weights(const nb_slot_rule *rule, nb_slots *slots, const room *r)
-{
-    for (int j = 0; j < slots->count + slots->recent; j++)
-        r->sums[j] = nb_scalar_sum(NB_SLOT_CHUNK, slots->weights + (size_t)j * NB_SLOT_CHUNK);
-    nb_scalar_add((size_t)slots->recent, 1, r->sums + slots->count, slots->received + slots->first);
-    if (rule->note_weights) rule->note_weights(rule, slots, r->sums);
-}
-
 static void drop_oldest(nb_slots *slots, int count)
 {
     slots->first += count;
@@ -158,7 +149,12 @@ static void admit_leaving(const nb_slot_rule *rule, nb_slots *slots)
 
 static void begin_chunk(const nb_slot_rule *rule, nb_slots *slots, int most_keys, const room *r)
 {
-    if (rule->weighs && slots->tokens > 0) sum_weights(rule, slots, r);
+    if (rule->weighs && slots->tokens > 0) { /* the last chunk's weights are summed over its queries, always all */
+        for (int j = 0; j < slots->count + slots->recent; j++)
+            r->sums[j] = nb_scalar_sum(NB_SLOT_CHUNK, slots->weights + (size_t)j * NB_SLOT_CHUNK);
+        nb_scalar_add((size_t)slots->recent, 1, r->sums + slots->count, slots->received + slots->first);
+        if (rule->note_weights) rule->note_weights(rule, slots, r->sums);
+    }
     admit_leaving(rule, slots);
     int keys = nb_lesser(slots->count + slots->recent + NB_SLOT_CHUNK, most_keys);
     if (rule->weighs) memset(slots->weights, 0, (size_t)keys * NB_SLOT_CHUNK * sizeof(nb_scalar));

@@ -79,7 +79,7 @@ static nb_status allocate_piece(const nb_layer *layer, int count, piece *p, nb_c
 static void take_piece(const nb_layer *layer, int first, piece *p)
 {
     const nb_layer_shape *s = &layer->shape;
-    int key_heads = s->batch * s->key_heads, count = p->layer.shape.n;
+    int key_heads = nb_layer_key_heads(s), count = p->layer.shape.n;
     gather(nb_layer_heads(s), s->n, s->d, first, count, layer->q, p->q);
     gather(key_heads, s->n, s->d, first, count, layer->k, p->k);
     gather(key_heads, s->n, s->dv, first, count, layer->v, p->v);
