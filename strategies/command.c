@@ -53,12 +53,6 @@ static nb_status add_points(call *c, const char *name, const nb_points *p, nb_ct
     return nb_question_add(&c->question, name, p->n, p->d, p->x, ctx);
 }
 
-static nb_status add_all_points(call *c, nb_ctx *ctx)
-{
-    NB_TRY(ctx, add_points(c, c->keys ? "queries.npy" : "points.npy", c->points, ctx));
-    return c->keys ? add_points(c, "keys.npy", c->keys, ctx) : NB_OK;
-}
-
 /* left: picks.npy, query_picks.npy and key_picks.npy, NULL where there is none: the first alone or, with `both`, the
  * two others. */
 static nb_status find_picks(const call *c, const char *left[3], nb_ctx *ctx)
@@ -104,7 +98,8 @@ static nb_status load(const call *c, nb_ctx *ctx)
 static nb_status ask(call *c, nb_ctx *ctx)
 {
     NB_TRY(ctx, open(c, ctx));
-    NB_TRY(ctx, add_all_points(c, ctx));
+    NB_TRY(ctx, add_points(c, c->keys ? "queries.npy" : "points.npy", c->points, ctx));
+    if (c->keys) NB_TRY(ctx, add_points(c, "keys.npy", c->keys, ctx));
     nb_status status = nb_question_ask(&c->question, ctx);
     nb_scene_leave_out(c->points->scene, c->question.spared_s);
     NB_TRY(ctx, status);

@@ -416,13 +416,6 @@ nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ct
     return NB_OK;
 }
 
-/* Returns a value that the option must refuse. */
-static const char *bad_value(const nb_option *o, nb_ctx *ctx)
-{
-    bool number = o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
-    return number ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";
-}
-
 static nb_status check_option(const nb_registry *registry, const nb_component *c, const nb_option *o, const char *given,
                               nb_ctx *ctx)
 {
@@ -434,7 +427,8 @@ static nb_status check_option(const nb_registry *registry, const nb_component *c
                    "option '%s': allowed are a-z, 0-9 and '_'", o->key);
     if (o->type == NB_OPTION_STRING || o->type == NB_OPTION_SPEC || o->of_caller) return NB_OK;
     NB_REQUIRE(ctx, o->initial, NB_EBUG, "option '%s' has no default", o->key);
-    NB_NEED(bad, bad_value(o, ctx));
+    bool number = o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL; /* else no word is a value */
+    NB_NEED(bad, number ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value");
     NB_NEED(text, nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, bad));
     nb_status status = nb_choice_parse(registry, text, &choice, ctx);
     NB_REQUIRE(ctx, status == NB_EINVAL && strstr(nb_error_message(ctx), o->key), NB_EBUG, "%s was not refused: %s",

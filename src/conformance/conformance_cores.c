@@ -24,23 +24,16 @@ typedef struct {
     int *order;
 } bench;
 
-static nb_status spread_tokens(nb_picks *picks, int n, int m, nb_ctx *ctx)
-{
-    int *tokens;
-    *picks = (nb_picks){.ctx = ctx};
-    NB_NEED(tokens, nb_picks_tokens(picks, m));
-    for (int j = 0; j < m; j++) tokens[j] = (int)((long)j * n / m);
-    return NB_OK;
-}
-
 /* Factors of their own, as the streamed engine hands them over; NULL if these cannot be had. */
 static nb_status open_bench(nb_trial_run *run, int m, nb_factors_kind kind, bench *b, nb_ctx *ctx)
 {
-    int n = run->head->n;
+    int n = run->head->n, *tokens;
     nb_engine_times times;
     *b = (bench){.run = run, .pair = {.kind = kind}};
     NB_TRY(ctx, nb_scene_new(run->head, run->kernel, &b->scene, ctx));
-    NB_TRY(ctx, spread_tokens(&b->landmarks.queries, n, m, ctx));
+    b->landmarks.queries = (nb_picks){.ctx = ctx};
+    NB_NEED(tokens, nb_picks_tokens(&b->landmarks.queries, m));
+    for (int j = 0; j < m; j++) tokens[j] = (int)((long)j * n / m);
     b->landmarks.keys = b->landmarks.queries;
     b->pair.landmarks = &b->landmarks;
     if (nb_factors_refusal(kind, NB_TOKENS, run->head->causal, NULL)) return NB_OK;

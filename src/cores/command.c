@@ -39,14 +39,6 @@ static nb_status open(call *c, nb_ctx *ctx)
     return status;
 }
 
-static nb_status add_factors(call *c, nb_ctx *ctx)
-{
-    int m = nb_factors_m(c->factors), n = c->outer.n;
-    NB_TRY(ctx, nb_question_add(&c->question, "F.npy", n, m, c->outer.f, ctx));
-    NB_TRY(ctx, nb_question_add(&c->question, "A.npy", m, m, c->outer.a, ctx));
-    return nb_question_add(&c->question, "B.npy", m, n, c->outer.b, ctx);
-}
-
 static nb_status read_x(const call *c, const char *path, double *x, nb_ctx *ctx)
 {
     int m = nb_factors_m(c->factors);
@@ -67,8 +59,11 @@ static nb_status read_x(const call *c, const char *path, double *x, nb_ctx *ctx)
 
 static nb_status ask(call *c, double *x, nb_ctx *ctx)
 {
+    int m = nb_factors_m(c->factors), n = c->outer.n;
     const char *path;
-    NB_TRY(ctx, add_factors(c, ctx));
+    NB_TRY(ctx, nb_question_add(&c->question, "F.npy", n, m, c->outer.f, ctx));
+    NB_TRY(ctx, nb_question_add(&c->question, "A.npy", m, m, c->outer.a, ctx));
+    NB_TRY(ctx, nb_question_add(&c->question, "B.npy", m, n, c->outer.b, ctx));
     nb_status status = nb_question_ask(&c->question, ctx);
     nb_factors_leave_out(c->factors, c->question.spared_s);
     NB_TRY(ctx, status);

@@ -191,15 +191,6 @@ nb_status nb_question_text(const nb_question *q, const char *key, const char **t
     return NB_OK;
 }
 
-/* Spares what the question waited for others, which is at most asked_s. */
-static nb_status spare_wait(nb_question *q, double asked_s, nb_ctx *ctx)
-{
-    double waited_s;
-    NB_TRY(ctx, nb_question_seconds(q, "waited_s", &waited_s, ctx));
-    if (waited_s > 0) q->spared_s += fmin(waited_s, asked_s);
-    return NB_OK;
-}
-
 /* The program that answers all questions: its start is no part of this one. */
 static nb_status serve(nb_question *q, nb_ctx *ctx)
 {
@@ -207,6 +198,7 @@ static nb_status serve(nb_question *q, nb_ctx *ctx)
     nb_service service = {.start_s = p->start, .timeout_s = p->timeout};
     nb_reply reply;
     char **words, *text;
+    double waited_s;
     NB_TRY(ctx, nb_asking_words(p->run, NULL, &words, &service.variable, ctx));
     service.words = words;
     NB_REQUIRE(ctx, json_object_set_new(q->question, "folder", json_string(q->folder)) == 0, NB_EHOST,
@@ -222,7 +214,10 @@ static nb_status serve(nb_question *q, nb_ctx *ctx)
     NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", q->who, text);
     q->answer = reply.answer;
     NB_TRY(ctx, find_left(q, reply.answer, ctx));
-    return spare_wait(q, asked_s, ctx);
+    /* What the question waited for others is spared, at most asked_s */
+    NB_TRY(ctx, nb_question_seconds(q, "waited_s", &waited_s, ctx));
+    if (waited_s > 0) q->spared_s += fmin(waited_s, asked_s);
+    return NB_OK;
 }
 
 nb_status nb_question_ask(nb_question *q, nb_ctx *ctx)
@@ -238,23 +233,17 @@ nb_status nb_question_find(const nb_question *q, const char *name, const char **
     return NB_OK;
 }
 
-/* Names of files in the folder are told without it. */
-static void hide_folder(char *text, const char *folder)
-{
-    size_t length = strlen(folder);
-    for (char *at = text; (at = strstr(at, folder));) {
-        char *rest = at + length + (at[length] == '/');
-        memmove(at, rest, strlen(rest) + 1);
-    }
-}
-
 nb_status nb_question_read(const nb_question *q, nb_status status, nb_ctx *ctx)
 {
     char *message;
     if (status == NB_OK || status == NB_ENOMEM) return status;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    hide_folder(message, q->folder);
+    size_t length = strlen(q->folder); /* names of files in the folder are told without it */
+    for (char *at = message; (at = strstr(at, q->folder));) {
+        char *rest = at + length + (at[length] == '/');
+        memmove(at, rest, strlen(rest) + 1);
+    }
     NB_FAIL(ctx, status, "%s: %s%s", q->who, message, q->said);
 }
 

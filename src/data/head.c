@@ -142,15 +142,6 @@ static nb_status find_tensor(const char *path, const nb_safetensors *file, const
             has_weights(file) ? ", as a model's checkpoint: " TO_CAPTURE : "");
 }
 
-static nb_status find_layout(const char *path, const char *text, file_layout *found, nb_ctx *ctx)
-{
-    *found = !text ? UNSAID : strcmp(text, layouts[TOKENS_FIRST]) == 0 ? TOKENS_FIRST : HEADS_FIRST;
-    NB_REQUIRE(ctx, *found != HEADS_FIRST || strcmp(text, layouts[HEADS_FIRST]) == 0, NB_EIO,
-               "%s: __metadata__, layout: '%s' is not '%s' or '%s'", path, text, layouts[HEADS_FIRST],
-               layouts[TOKENS_FIRST]);
-    return NB_OK;
-}
-
 static nb_status open_safetensors(const char *path, head_file *f, nb_ctx *ctx)
 {
     nb_safetensors file;
@@ -163,7 +154,12 @@ static nb_status open_safetensors(const char *path, head_file *f, nb_ctx *ctx)
     f->causal = causal && strcmp(causal, "true") == 0;
     NB_REQUIRE(ctx, !causal || f->causal || strcmp(causal, "false") == 0, NB_EIO,
                "%s: __metadata__, causal: '%s' is not true or false", path, causal);
-    return find_layout(path, nb_safetensors_metadata(&file, "layout"), &f->layout, ctx);
+    const char *layout = nb_safetensors_metadata(&file, "layout");
+    f->layout = !layout ? UNSAID : strcmp(layout, layouts[TOKENS_FIRST]) == 0 ? TOKENS_FIRST : HEADS_FIRST;
+    NB_REQUIRE(ctx, f->layout != HEADS_FIRST || strcmp(layout, layouts[HEADS_FIRST]) == 0, NB_EIO,
+               "%s: __metadata__, layout: '%s' is not '%s' or '%s'", path, layout, layouts[HEADS_FIRST],
+               layouts[TOKENS_FIRST]);
+    return NB_OK;
 }
 
 /* (heads, n, d), (n, heads, d), the same with inputs before them, or (n, d). */

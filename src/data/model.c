@@ -14,23 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static nb_status find_service(const nb_model_program *p, nb_service *service, nb_ctx *ctx)
-{
-    char **words;
-    *service = (nb_service){.start_s = p->timeout, .timeout_s = p->timeout};
-    NB_TRY(ctx, nb_asking_words(p->run, NULL, &words, &service->variable, ctx));
-    service->words = words;
-    return NB_OK;
-}
-
 /* `question` is taken over. */
 static nb_status ask(const nb_model_program *p, json_t *question, const json_t **answer, nb_ctx *ctx)
 {
-    nb_service service;
+    nb_service service = {.start_s = p->timeout, .timeout_s = p->timeout};
     nb_reply reply;
+    char **words;
     NB_REQUIRE(ctx, question, NB_EINVAL, "%s: a question cannot be written as JSON", p->run);
     NB_TRY(ctx, nb_defer_json(ctx, question));
-    NB_TRY(ctx, find_service(p, &service, ctx));
+    NB_TRY(ctx, nb_asking_words(p->run, NULL, &words, &service.variable, ctx));
+    service.words = words;
     NB_TRY(ctx, nb_server_ask(&service, question, &reply, ctx));
     NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", reply.name ? reply.name : p->run, reply.trouble);
     *answer = reply.answer;
@@ -157,22 +150,16 @@ static nb_status check_heads(const nb_model_program *p, const nb_model *m, int l
     return NB_OK;
 }
 
-static nb_status write_heads(const nb_model_program *p, const nb_model *m, int source, int count, const int *layers,
-                             const char *path, nb_ctx *ctx)
-{
-    const json_t *answer;
-    NB_TRY(ctx, ask(p,
-                    json_pack("{s:s, s:i, s:o, s:s}", "do", "heads", "source", source, "layers", list_of(count, layers),
-                              "file", path),
-                    &answer, ctx));
-    return check_heads(p, m, count, path, ctx);
-}
-
 nb_status nb_model_write_heads(const nb_model_program *p, const nb_model *m, int source, int count, const int *layers,
                                const char *path, nb_ctx *ctx)
 {
+    const json_t *answer;
     size_t each = (size_t)m->heads * (size_t)m->d + (size_t)m->key_heads * (size_t)(m->d + m->dv);
-    nb_status status = write_heads(p, m, source, count, layers, path, ctx);
+    nb_status status = ask(p,
+                           json_pack("{s:s, s:i, s:o, s:s}", "do", "heads", "source", source, "layers",
+                                     list_of(count, layers), "file", path),
+                           &answer, ctx);
+    if (status == NB_OK) status = check_heads(p, m, count, path, ctx);
     if (status == NB_OK) return NB_OK;
     unlink(path);
     return nb_scratch_end((size_t)count * (size_t)m->n * each * sizeof(float), status, ctx);
@@ -231,21 +218,15 @@ static json_t *question_of(const nb_model_question *q)
     return question;
 }
 
-static nb_status ask_effect(const nb_model_program *p, const nb_model_question *q, const char *const *names,
-                            double *values, nb_model_outcome *outcome, nb_ctx *ctx)
-{
-    const json_t *answer;
-    NB_TRY(ctx, ask(p, question_of(q), &answer, ctx));
-    return read_effect(p, answer, names, values, outcome, ctx);
-}
-
 nb_status nb_model_ask_effect(const nb_model_program *p, const nb_model_question *q, const char *const *names,
                               double *values, nb_model_outcome *outcome, nb_ctx *ctx)
 {
+    const json_t *answer;
     int count = 0;
     *outcome = (nb_model_outcome){"ok", NULL};
     while (names[count]) values[count++] = NAN;
-    nb_status status = ask_effect(p, q, names, values, outcome, ctx);
+    nb_status status = ask(p, question_of(q), &answer, ctx);
+    if (status == NB_OK) status = read_effect(p, answer, names, values, outcome, ctx);
     if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
     for (int i = 0; i < count; i++) values[i] = NAN;
     *outcome = (nb_model_outcome){.status = "failed"};

@@ -162,21 +162,15 @@ static nb_blas_situation find_situation(void)
     return s;
 }
 
-/* After the second start the kernels should be those that it was for. */
-static void check_again(const nb_blas_situation *s)
-{
-    const char *wanted = getenv(GUARD);
-    if (wanted && *wanted && strcasecmp(wanted, s->running) != 0)
-        fprintf(stderr, "nysbench: warning: OpenBLAS uses its %s kernels although OPENBLAS_CORETYPE asks for %s\n",
-                s->running, wanted);
-}
-
 nb_status nb_blas_start(char **argv, nb_ctx *ctx)
 {
     nb_blas_situation s = find_situation();
     nb_blas_decision decision;
     NB_TRY(ctx, nb_blas_decide(&s, &decision, ctx));
-    check_again(&s);
+    const char *wanted = getenv(GUARD); /* after the second start: the kernels that it was for */
+    if (wanted && *wanted && strcasecmp(wanted, s.running) != 0)
+        fprintf(stderr, "nysbench: warning: OpenBLAS uses its %s kernels although OPENBLAS_CORETYPE asks for %s\n",
+                s.running, wanted);
     unsetenv(GUARD);
     if (s.again) prctl(PR_SET_NAME, program_invocation_short_name); /* ps and top would show "exe" */
     if (!decision.core_type && !decision.set_threads) return NB_OK;

@@ -21,17 +21,15 @@ static double scale_of(size_t count, const double *x)
     return ldexp(1, -exponent);
 }
 
-static void round_panel(nb_bounded *b, size_t first)
-{
-    size_t d = (size_t)b->d, left = (size_t)b->n - first, count = left < NB_PANEL ? left : NB_PANEL;
-    for (size_t i = 0; i < count; i++)
-        b->squares[first + i] = nb_centred(d, b->x + (first + i) * d, b->mean, b->scale, b->panel + i * d);
-    nb_pack_lanes(NB_PANEL, b->d, (int)count, b->panel, b->panels + first * d);
-}
-
 static void round_points(nb_bounded *b)
 {
-    for (size_t i = 0; i < (size_t)b->n; i += NB_PANEL) round_panel(b, i);
+    size_t d = (size_t)b->d, n = (size_t)b->n;
+    for (size_t first = 0; first < n; first += NB_PANEL) {
+        size_t count = n - first < NB_PANEL ? n - first : NB_PANEL;
+        for (size_t i = 0; i < count; i++)
+            b->squares[first + i] = nb_centred(d, b->x + (first + i) * d, b->mean, b->scale, b->panel + i * d);
+        nb_pack_lanes(NB_PANEL, b->d, (int)count, b->panel, b->panels + first * d);
+    }
 }
 
 nb_status nb_bounded_init(nb_bounded *b, int d, int n, const double *x, nb_ctx *ctx)

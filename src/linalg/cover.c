@@ -36,12 +36,6 @@ static double distance_to(const nb_cover *c, int i, int point)
     return nb_squared_distance(d, c->x + (size_t)i * d, c->x + (size_t)point * d);
 }
 
-static void add_first(nb_cover *c, int point)
-{
-    nb_count_multiplications((double)c->n * c->d);
-    for (int i = 0; i < c->n; i++) c->nearest[i] = distance_to(c, i, point);
-}
-
 static void add_another(nb_cover *c, int point)
 {
     double unit = c->points.scale * c->points.scale;
@@ -58,10 +52,12 @@ static void add_another(nb_cover *c, int point)
 
 void nb_cover_add(nb_cover *c, int point)
 {
-    if (c->count == 0)
-        add_first(c, point);
-    else
+    if (c->count == 0) {
+        nb_count_multiplications((double)c->n * c->d);
+        for (int i = 0; i < c->n; i++) c->nearest[i] = distance_to(c, i, point);
+    } else {
         add_another(c, point);
+    }
     c->chosen[point] = true;
     c->count++;
 }
@@ -82,18 +78,14 @@ static int left(const nb_cover *c, int k)
     return i;
 }
 
-/* Draws a point by weight, or (`apart`) by weighted distance. */
-static int draw_weighted(const nb_cover *c, bool apart, gsl_rng *rng)
-{
-    nb_count_multiplications(c->n);
-    for (int i = 0; i < c->n; i++) c->weighted[i] = c->chosen[i] ? 0 : c->weights[i] * (apart ? c->nearest[i] : 1);
-    return nb_draw(rng, c->n, c->weighted);
-}
-
 int nb_cover_draw(const nb_cover *c, gsl_rng *rng)
 {
     bool apart = nb_largest((size_t)c->n, c->nearest) > 0;
-    if (c->weights) return draw_weighted(c, apart, rng);
+    if (c->weights) {
+        nb_count_multiplications(c->n);
+        for (int i = 0; i < c->n; i++) c->weighted[i] = c->chosen[i] ? 0 : c->weights[i] * (apart ? c->nearest[i] : 1);
+        return nb_draw(rng, c->n, c->weighted);
+    }
     if (apart) return nb_draw(rng, c->n, c->nearest); /* chosen ones weigh 0 */
     return left(c, (int)gsl_rng_uniform_int(rng, (unsigned long)(c->n - c->count)));
 }

@@ -129,13 +129,6 @@ static nb_status extend(space *k, const nb_operator *s, nb_ctx *ctx)
     return next_block(k, scale, ctx);
 }
 
-/* T, whose upper triangle is kept. */
-static void copy_t(const space *k, double *t)
-{
-    size_t dim = (size_t)k->dim;
-    for (size_t j = 0; j < dim; j++) memcpy(t + j * dim, k->t + j * (size_t)k->order, (j + 1) * sizeof *t);
-}
-
 /* The largest Ritz values with their vectors and residuals. */
 static nb_status ritz(space *k, nb_ctx *ctx)
 {
@@ -145,7 +138,8 @@ static nb_status ritz(space *k, nb_ctx *ctx)
     NB_NEED(values, nb_alloc_reals(ctx, dim, 1));
     NB_NEED(vectors, nb_alloc_reals(ctx, dim, dim));
     NB_NEED(last, nb_alloc_reals(ctx, (size_t)k->block, (size_t)kept));
-    copy_t(k, vectors);
+    /* T, whose upper triangle is kept */
+    for (size_t j = 0; j < dim; j++) memcpy(vectors + j * dim, k->t + j * (size_t)k->order, (j + 1) * sizeof *vectors);
     NB_TRY(ctx, nb_symmetric_eigen(k->dim, vectors, values, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, k->block, kept, k->block, 1, k->r, k->block, vectors + k->dim - k->block, k->dim, 0,
             last, k->block);

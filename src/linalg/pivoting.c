@@ -52,12 +52,6 @@ static double project(nb_pivoting *p, int j)
     return nb_sum_of_squares((size_t)p->rows, p->column);
 }
 
-static void recompute(nb_pivoting *p, int j)
-{
-    p->residual[j] = p->computed[j] = project(p, j);
-    if (p->residual[j] <= p->rounding[j]) p->residual[j] = 0;
-}
-
 void nb_pivoting_eliminate(nb_pivoting *p, int pivot)
 {
     size_t rows = (size_t)p->rows;
@@ -81,7 +75,9 @@ void nb_pivoting_eliminate(nb_pivoting *p, int pivot)
     for (int j = 0; j < p->columns; j++) {
         if (p->residual[j] == 0) continue;
         p->residual[j] -= p->taken[j] * p->taken[j];
-        if (p->residual[j] <= sqrt(DBL_EPSILON) * p->computed[j]) recompute(p, j);
+        if (p->residual[j] > sqrt(DBL_EPSILON) * p->computed[j]) continue;
+        p->residual[j] = p->computed[j] = project(p, j);
+        if (p->residual[j] <= p->rounding[j]) p->residual[j] = 0;
     }
 }
 

@@ -363,13 +363,6 @@ static nb_status find_date(const char **date, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status write_text(const char *folder, const nb_topic *topic, nb_ctx *ctx)
-{
-    const char *path;
-    NB_NEED(path, nb_format(ctx, "%s/manual/%s.txt", folder, topic->name));
-    return nb_write_file(path, print_text, topic, ctx);
-}
-
 /* Returns the section of the manual that the topic's page for man(1) is in; 0: it has none. */
 static int section_of(const nb_topic *t)
 {
@@ -395,13 +388,14 @@ static nb_status write_manual(const char *folder, nb_ctx *ctx)
 {
     nb_topic *topics;
     int count;
-    const char *date, *place;
+    const char *date, *place, *path;
     NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
     NB_TRY(ctx, find_date(&date, ctx));
     NB_NEED(place, nb_format(ctx, "%s/manual", folder));
     NB_TRY(ctx, nb_make_folder(place, ctx));
     for (int i = 0; i < count; i++) {
-        NB_TRY(ctx, write_text(folder, &topics[i], ctx));
+        NB_NEED(path, nb_format(ctx, "%s/%s.txt", place, topics[i].name));
+        NB_TRY(ctx, nb_write_file(path, print_text, &topics[i], ctx));
         NB_TRY(ctx, write_man(folder, &topics[i], date, ctx));
     }
     return NB_OK;

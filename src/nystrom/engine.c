@@ -60,14 +60,6 @@ size_t nb_engine_together(const nb_how *how)
     return streams(how) && (how->precision == NB_MIXED || (how->wanted & look_again)) ? 1 << 28 : 0;
 }
 
-/* All rows are unseen by a core that has read none. */
-static void all_unseen(nb_measures *m)
-{
-    m->error_unseen = m->error;
-    m->error_unseen_subspace = m->error_subspace;
-    m->error_unseen_core = m->error_core;
-}
-
 static nb_status measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
 {
     if (how->tokens) return nb_sampled_measure(scene, how, count, requests, ctx);
@@ -120,8 +112,13 @@ nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     NB_TRY(ctx, measure(scene, &possible, count, requests, ctx));
     if (!how->tokens) NB_TRY(ctx, compare_all(scene, count, requests, ctx));
     for (int i = 0; i < count; i++) {
-        if (requests[i].seen == 0) all_unseen(&requests[i].measures);
-        if (!stochastic) requests[i].measures.rowsum_deviation = NAN;
+        nb_measures *m = &requests[i].measures;
+        if (requests[i].seen == 0) { /* all rows are unseen by a core that has read none */
+            m->error_unseen = m->error;
+            m->error_unseen_subspace = m->error_subspace;
+            m->error_unseen_core = m->error_core;
+        }
+        if (!stochastic) m->rowsum_deviation = NAN;
     }
     return NB_OK;
 }

@@ -17,15 +17,6 @@ typedef struct {    /* of TOGETHER rows */
     double *f;      /* m x TOGETHER: their rows of F */
 } panel;
 
-static nb_status panel_init(panel *p, const nb_offer *o, nb_ctx *ctx)
-{
-    size_t b = (size_t)o->ranges.rank_b, m = (size_t)o->landmarks->keys.m;
-    NB_NEED(p->rows, nb_alloc_raw(ctx, (size_t)o->scene->head->n * TOGETHER));
-    NB_NEED(p->target, nb_alloc_raw(ctx, (b + m) * TOGETHER));
-    p->f = p->target + b * TOGETHER;
-    return NB_OK;
-}
-
 /* Computes target, F and squares for rows first ... first + TOGETHER - 1 of the order; in place of rows from k on the
  * first row is repeated, without its square. */
 static nb_status form_panel(const nb_offer *o, const double *bias, int first, int k, const panel *p, double *squares,
@@ -48,7 +39,9 @@ static nb_status form_rows(const nb_offer *o, const double *bias, int k, double 
 {
     size_t b = (size_t)o->ranges.rank_b, m = (size_t)o->landmarks->keys.m;
     panel p;
-    NB_TRY(ctx, panel_init(&p, o, ctx));
+    NB_NEED(p.rows, nb_alloc_raw(ctx, (size_t)o->scene->head->n * TOGETHER));
+    NB_NEED(p.target, nb_alloc_raw(ctx, (b + m) * TOGETHER));
+    p.f = p.target + b * TOGETHER;
     for (int i = 0; i < k; i += TOGETHER) {
         size_t at = (size_t)i, count = (size_t)(k - i < TOGETHER ? k - i : TOGETHER);
         nb_mark mark = nb_ctx_mark(ctx);

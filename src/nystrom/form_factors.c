@@ -137,18 +137,16 @@ nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_f
     return NB_OK;
 }
 
-static void copy_columns(const nb_stripe *s, const nb_picks *keys, double *f)
+void nb_factor_copy_columns(const nb_f_columns *wanted, const nb_stripe *s)
 {
-    size_t m = (size_t)keys->m;
-    for (size_t i = 0; i < (size_t)s->count; i++)
-        for (size_t j = 0; j < m; j++)
-            f[((size_t)s->first + i) * m + j] =
-                keys->tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)keys->tokens[j]] : 0;
-}
-
-void nb_factor_copy_columns(const nb_f_columns *wanted, const nb_stripe *stripe)
-{
-    for (const nb_f_columns *c = wanted; c->keys; c++) copy_columns(stripe, c->keys, c->f);
+    for (const nb_f_columns *c = wanted; c->keys; c++) {
+        size_t m = (size_t)c->keys->m;
+        const int *tokens = c->keys->tokens;
+        for (size_t i = 0; i < (size_t)s->count; i++)
+            for (size_t j = 0; j < m; j++)
+                c->f[((size_t)s->first + i) * m + j] =
+                    tokens[j] < s->keys ? s->values[i * (size_t)s->ld + (size_t)tokens[j]] : 0;
+    }
 }
 
 static nb_status copy_from_stripe(void *self, const nb_stripe *stripe, nb_ctx *ctx)

@@ -163,13 +163,6 @@ void nb_mixed_multiply(const nb_mixed *p, const nb_stripe *s, int first, int end
         }
 }
 
-/* The heavy keys are added to P. */
-static void add_heavy(const nb_mixed *p, int count)
-{
-    nb_gemm_left_together(p->of->blocks.width, count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1,
-                          p->product, p->reach, (double)p->heavy * count);
-}
-
 /* out <- the first `length` numbers of some rows of x. */
 static void gather(int count, const int *rows, int length, const double *x, int ld, double *out, int ld_out)
 {
@@ -200,7 +193,9 @@ static void check_stripe(const nb_mixed *p, const nb_stripe *s)
 
 void nb_mixed_end(const nb_mixed *p, const nb_stripe *s)
 {
-    add_heavy(p, s->count);
+    /* The heavy keys are added to P */
+    nb_gemm_left_together(p->of->blocks.width, s->count, p->heavy, 1, p->q_heavy, p->heavy, p->s_heavy, p->heavy, 1,
+                          p->product, p->reach, (double)p->heavy * s->count);
     check_stripe(p, s);
 }
 

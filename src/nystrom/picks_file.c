@@ -9,31 +9,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static nb_status save_tokens(const char *path, const nb_picks *picks, nb_ctx *ctx)
-{
-    int64_t shape[1] = {picks->m}, *tokens;
-    NB_NEED(tokens, nb_alloc(ctx, (size_t)picks->m, sizeof *tokens));
-    for (int j = 0; j < picks->m; j++) tokens[j] = picks->tokens[j];
-    return nb_npy_save_integers(path, 1, shape, tokens, ctx);
-}
-
 nb_status nb_picks_save(const char *path, const nb_picks *picks, int d, int n, const double *x, nb_ctx *ctx)
 {
     double *landmarks;
-    int64_t shape[2] = {picks->m, d};
-    if (picks->kind == NB_TOKENS) return save_tokens(path, picks, ctx);
+    int64_t shape[2] = {picks->m, d}, *tokens;
+    if (picks->kind == NB_TOKENS) {
+        NB_NEED(tokens, nb_alloc(ctx, (size_t)picks->m, sizeof *tokens));
+        for (int j = 0; j < picks->m; j++) tokens[j] = picks->tokens[j];
+        return nb_npy_save_integers(path, 1, shape, tokens, ctx);
+    }
     NB_NEED(landmarks, nb_alloc_reals(ctx, (size_t)d, (size_t)picks->m));
     NB_TRY(ctx, nb_picks_landmarks(picks, d, n, x, landmarks, ctx));
     return nb_npy_save_reals(path, 2, shape, landmarks, ctx);
-}
-
-/* A pipe cannot be read twice, so its contents are kept in a temporary file. */
-static nb_status keep_input(const char **path, nb_ctx *ctx)
-{
-    const char *folder;
-    NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
-    NB_NEED(*path, nb_format(ctx, "%s/standard-input.npy", folder));
-    return nb_copy_file("/dev/stdin", *path, ctx);
 }
 
 /* NB_EINVAL with the shape that came and those that are allowed. */
@@ -108,7 +95,12 @@ static nb_status name_file(const char *path, nb_status status, nb_ctx *ctx)
 nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, nb_ctx *ctx)
 {
     nb_tensor t;
-    if (path[0] == '-' && !path[1]) NB_TRY(ctx, keep_input(&path, ctx));
+    const char *folder;
+    if (strcmp(path, "-") == 0) { /* a pipe cannot be read twice, so its contents are kept in a temporary file */
+        NB_TRY(ctx, nb_temporary_folder(&folder, ctx));
+        NB_NEED(path, nb_format(ctx, "%s/standard-input.npy", folder));
+        NB_TRY(ctx, nb_copy_file("/dev/stdin", path, ctx));
+    }
     NB_TRY(ctx, nb_npy_open(path, &t, ctx));
     NB_TRY(ctx, check_shape(path, &t, m, d, n, ctx));
     return name_file(path, load_side(path, &t, d, n, picks, ctx), ctx);

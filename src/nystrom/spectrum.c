@@ -184,13 +184,6 @@ int nb_spectrum_triplets(int n, int count, bool *lapack)
     return *lapack || wanted > n ? n : wanted;
 }
 
-static nb_status compute_spectrum(nb_scene *scene, int count, bool lapack, bool vectors, nb_kept_spectrum *s,
-                                  nb_ctx *ctx)
-{
-    if (scene->factors.rank) return decompose_factors(scene, count, vectors, s, ctx);
-    return lapack ? decompose(scene, vectors, s, ctx) : iterate(scene, count, &s->of, ctx);
-}
-
 /* A new one; a failure of mathematics is kept too. */
 static nb_status make_and_keep(nb_scene *scene, int count, bool lapack, bool vectors, nb_kept_spectrum **out,
                                nb_ctx *ctx)
@@ -202,7 +195,9 @@ static nb_status make_and_keep(nb_scene *scene, int count, bool lapack, bool vec
     s->asked = count;
     s->vectors_too = vectors || both;
     s->values_too = !vectors || both;
-    nb_status status = compute_spectrum(scene, count, lapack, vectors, s, ctx);
+    nb_status status = scene->factors.rank ? decompose_factors(scene, count, vectors, s, ctx)
+                       : lapack            ? decompose(scene, vectors, s, ctx)
+                                           : iterate(scene, count, &s->of, ctx);
     if (status == NB_ENUMERIC) NB_NEED(s->failure, nb_strdup(scene->ctx, nb_error_message(ctx)));
     s->time_s = nb_clock_s() - start_s;
     if (status == NB_OK || status == NB_ENUMERIC) NB_TRY(ctx, add_spectrum(scene, s));

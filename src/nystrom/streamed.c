@@ -144,15 +144,11 @@ static nb_status refine(nb_batch *b, int count, nb_request *requests, bool *agai
     return any ? nb_batch_project_again(b, ctx) : NB_OK;
 }
 
-static bool round_alike(const nb_rounding *a, const nb_rounding *b)
-{
-    return a->epsilon == b->epsilon && a->kept == b->kept && a->iterated == b->iterated;
-}
-
 static bool are_alike(size_t m, const nb_request *a, const nb_request *b)
 {
-    return a->seen == b->seen && a->order == b->order && a->keep_rows == b->keep_rows &&
-           round_alike(&a->rounding, &b->rounding) && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
+    const nb_rounding *x = &a->rounding, *y = &b->rounding;
+    return a->seen == b->seen && a->order == b->order && a->keep_rows == b->keep_rows && x->epsilon == y->epsilon &&
+           x->kept == y->kept && x->iterated == y->iterated && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
 }
 
 /* Returns the first request with the same X, rounding and rows seen, which is measured again whenever that one is:

@@ -120,13 +120,6 @@ static void weigh_rows(const nb_subspace *w, const factor *f, double *x)
         for (size_t i = 0; i < k; i++) x[j * k + i] *= w->roots[i];
 }
 
-static void load_points(nb_subspace *w, const double *points)
-{
-    size_t half = (size_t)w->d * (size_t)w->m;
-    memcpy(w->f.points, points, half * sizeof *points);
-    memcpy(w->b.points, points + half, half * sizeof *points);
-}
-
 /* values of the kernel and their basis; without the cut, what nb_orthonormalise finds. */
 static nb_status form_basis(nb_subspace *w, factor *f, bool cut, nb_ctx *ctx)
 {
@@ -158,7 +151,9 @@ static nb_status form_basis(nb_subspace *w, factor *f, bool cut, nb_ctx *ctx)
 static nb_status form_bases(nb_subspace *w, const double *points, bool cut, nb_ctx *ctx)
 {
     int n = w->n, m = w->m, k = w->k;
-    load_points(w, points);
+    size_t half = (size_t)w->d * (size_t)w->m;
+    memcpy(w->f.points, points, half * sizeof *points);
+    memcpy(w->b.points, points + half, half * sizeof *points);
     NB_TRY(ctx, form_basis(w, &w->f, cut, ctx));
     NB_TRY(ctx, form_basis(w, &w->b, cut, ctx));
     /* G = S Q_B, and Q_F'G */

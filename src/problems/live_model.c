@@ -28,20 +28,11 @@ nb_status nb_model_part_find(const nb_model_options *o, nb_model_part *part, nb_
     return nb_model_layers(o->layers, part->model.layers, &part->layer_count, &part->layers, ctx);
 }
 
-static nb_status name_sources(const nb_model *m, int each, const char *const **sources, nb_ctx *ctx)
-{
-    const char **names;
-    size_t count = (size_t)m->source_count * (size_t)each;
-    NB_NEED(names, nb_alloc(ctx, count, sizeof *names));
-    for (size_t h = 0; h < count; h++) names[h] = m->sources[h / (size_t)each];
-    *sources = names;
-    return NB_OK;
-}
-
 static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
 {
     const nb_model_options *o = opts;
     nb_model_part part;
+    const char **names;
     NB_TRY(ctx, nb_model_part_find(o, &part, ctx));
     const nb_model *m = &part.model;
     int each = part.layer_count * m->heads;
@@ -56,8 +47,10 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .shared = m->heads / m->key_heads,
                                 .causal = m->causal,
                                 .origins = {.model = m->name, .layer = o->layers}};
-    NB_TRY(ctx, name_sources(m, each, &shape->origins.sources, ctx));
-    shape->origins.sources += shape->first;
+    size_t heads = (size_t)m->source_count * (size_t)each;
+    NB_NEED(names, nb_alloc(ctx, heads, sizeof *names));
+    for (size_t h = 0; h < heads; h++) names[h] = m->sources[h / (size_t)each];
+    shape->origins.sources = names + shape->first;
     return NB_OK;
 }
 

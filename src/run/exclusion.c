@@ -21,16 +21,14 @@ static bool in_ranges(const nb_number_ranges *ranges, int number)
     return held;
 }
 
-static bool in_texts(const char *const *texts, const char *text)
-{
-    return !texts || nb_text_among(text, texts);
-}
-
 static bool matches(const nb_exclusion *x, const nb_rule *rule, int key, int value)
 {
     int axis = key - NB_RULE_AXES;
     if (key < NB_RULE_NUMBERS) return in_ranges(&rule->numbers[key], value);
-    if (axis < 0) return in_texts(rule->texts[key - NB_RULE_NUMBERS], x->texts.items[value]);
+    if (axis < 0) {
+        const char *const *texts = rule->texts[key - NB_RULE_NUMBERS];
+        return !texts || nb_text_among(x->texts.items[value], texts);
+    }
     if (rule->chosen[axis]) return rule->chosen[axis][value];
     if (rule->words[axis]) return rule->words[axis] & 1u << value;
     return in_ranges(&rule->integers[axis], value);

@@ -84,14 +84,6 @@ static nb_status add_words(nb_inputs *in, const char *text, found_files *found, 
     return NB_OK;
 }
 
-static nb_status add_named(nb_inputs *in, const char *text, found_files *found, nb_ctx *ctx)
-{
-    struct stat info;
-    if (nb_is_file(text)) return add_file(in, text, found, ctx);
-    if (stat(text, &info) == 0 && S_ISDIR(info.st_mode)) return add_folder(in, text, found, ctx);
-    return add_words(in, text, found, ctx);
-}
-
 /* The bridge of the Python package to a function, whose name has the digest of all that the function depends on. */
 static bool is_followed(const char *run)
 {
@@ -117,7 +109,9 @@ static nb_status add_program(nb_inputs *in, const char *run, const found_files *
 static nb_status add_option(nb_inputs *in, const char *key, const char *text, nb_string *digests, nb_ctx *ctx)
 {
     found_files found = {.digests = digests, .names = NB_NO_TEXT};
-    NB_TRY(ctx, add_named(in, text, &found, ctx));
+    struct stat info;
+    bool folder = stat(text, &info) == 0 && S_ISDIR(info.st_mode);
+    NB_TRY(ctx, (nb_is_file(text) ? add_file : folder ? add_folder : add_words)(in, text, &found, ctx));
     return strcmp(key, "run") == 0 ? add_program(in, text, &found, ctx) : NB_OK;
 }
 

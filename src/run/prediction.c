@@ -83,13 +83,6 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns how many times longer so many workers take beside that load: all share the CPUs. */
-static double slowdown(nb_machine_speed machine, int workers)
-{
-    if (!(machine.load > 0)) return 1;
-    return fmax(1, (workers + machine.load) / machine.cpus) / fmax(1, (double)workers / machine.cpus);
-}
-
 nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed machine, int workers, nb_predicted *out,
                      nb_ctx *ctx)
 {
@@ -100,7 +93,10 @@ nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed 
     NB_NEED(out->unit_s, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
     NB_NEED(out->unit_bytes, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
     NB_NEED(free_s, nb_alloc_reals(ctx, (size_t)out->workers + 1, 1));
-    double slower = slowdown(machine, out->workers);
+    /* How many times longer so many workers take beside the load: all share the CPUs */
+    double slower = machine.load > 0 ? fmax(1, (out->workers + machine.load) / machine.cpus) /
+                                           fmax(1, (double)out->workers / machine.cpus)
+                                     : 1;
     for (int i = 0; i < out->unit_count; i++) {
         nb_cost cost = nb_cost_of(plan, &out->units[i], pending);
         double *next = &free_s[gsl_stats_min_index(free_s, 1, (size_t)out->workers)]; /* the worker free first */

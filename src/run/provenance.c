@@ -148,15 +148,6 @@ static int add_files(json_t *facts, const nb_inputs *inputs)
     return failed;
 }
 
-static nb_status dump(json_t *facts, bool failed, const char **text, nb_ctx *ctx)
-{
-    char *dumped = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
-    NB_REQUIRE(ctx, dumped, NB_ENOMEM, "out of memory: the manifest");
-    NB_TRY(ctx, nb_defer(ctx, free, dumped));
-    NB_NEED(*text, nb_format(ctx, "%s\n", dumped));
-    return NB_OK;
-}
-
 nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, const nb_plan *plan,
                            nb_manifest *manifest, nb_ctx *ctx)
 {
@@ -178,7 +169,11 @@ nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, 
     failed |= add_list(facts, "plugins", nb_plugins_loaded(), place_of);
     failed |= add_files(facts, plan->inputs);
     failed |= add_text(facts, "config", config);
-    return dump(facts, failed, &manifest->text, ctx);
+    char *text = failed ? NULL : json_dumps(facts, JSON_INDENT(2));
+    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: the manifest");
+    NB_TRY(ctx, nb_defer(ctx, free, text));
+    NB_NEED(manifest->text, nb_format(ctx, "%s\n", text));
+    return NB_OK;
 }
 
 static const char *digest_then(const json_t *facts, const char *path)

@@ -74,14 +74,6 @@ static int sign(double a, double b)
     return (a > b) - (a < b);
 }
 
-static long long same_less_opposite(int n, const double *x, const double *y)
-{
-    long long difference = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) difference += sign(x[i], x[j]) * sign(y[i], y[j]);
-    return difference;
-}
-
 /* share (n (n - 1) / 2 + 1 zeros) <- P(D = d). Each step: the mean of the last i numbers, a running sum from the top.
  * */
 static void opposite_pairs(int n, double *share, double *before)
@@ -132,7 +124,9 @@ nb_status nb_kendall(int n, const double *x, const double *y, nb_agreement *tau,
     NB_TRY(ctx, count_ties(n, x, &in_x, ctx));
     NB_TRY(ctx, count_ties(n, y, &in_y, ctx));
     if (in_x.pairs >= pairs || in_y.pairs >= pairs) return NB_OK;
-    long long difference = same_less_opposite(n, x, y);
+    long long difference = 0; /* pairs that are in the same order in x and y, less those in opposite orders */
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) difference += sign(x[i], x[j]) * sign(y[i], y[j]);
     tau->value = (double)difference / sqrt((pairs - in_x.pairs) * (pairs - in_y.pairs));
     if (in_x.pairs + in_y.pairs <= 0 && n <= NB_EXACT_ORDERS) return exact_p(n, difference, &tau->p, ctx);
     tau->p = normal_p(n, &in_x, &in_y, (double)difference);

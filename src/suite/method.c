@@ -35,14 +35,6 @@ static nb_status find_attention(const char *name, const nb_attention **attention
     NB_FAIL(ctx, NB_EINVAL, "no attention or strategy '%s'%s", name, nb_hint(name, names, ctx));
 }
 
-static nb_status refuse_size(const char *text, const char *size, const nb_spec *spec, nb_ctx *ctx)
-{
-    for (int i = 0; i < spec->count; i++)
-        NB_REQUIRE(ctx, !size || strcmp(spec->arguments[i].key, size) != 0, NB_EINVAL,
-                   "%s: the suite chooses %s by the number of multiplications: leave it out", text, size);
-    return NB_OK;
-}
-
 const char *const nb_suite_tunings[] = {"none", "development", "test", NULL};
 
 /* Two lengths between which a formula of the cost shows how it grows, at one size. */
@@ -110,7 +102,9 @@ nb_status nb_suite_method_find(const char *text, nb_suite_method *m, nb_ctx *ctx
     bool stands_in = !nb_registry_find(&nb_attentions, spec->name) && nb_registry_find(&nb_strategies, spec->name);
     if (stands_in) NB_NEED(m->spec, nb_format(ctx, "nystrom(strategy=%s, core=iterative)", text));
     NB_TRY(ctx, find_attention(stands_in ? "nystrom" : spec->name, &attention, ctx));
-    if (!stands_in) NB_TRY(ctx, refuse_size(text, attention->size, spec, ctx));
+    for (int i = 0; i < spec->count && attention->size && !stands_in; i++)
+        NB_REQUIRE(ctx, strcmp(spec->arguments[i].key, attention->size) != 0, NB_EINVAL,
+                   "%s: the suite chooses %s by the number of multiplications: leave it out", text, attention->size);
     NB_TRY(ctx, nb_choice_parse(&nb_attentions, m->spec, &choice, ctx));
     NB_TRY(ctx, nb_attention_check(&choice, ctx));
     NB_TRY(ctx, nb_attention_ready(&choice, ctx));

@@ -234,16 +234,6 @@ static nb_status settle(void *self, nb_ctx *ctx)
     return find_growth(s, ctx);
 }
 
-/* A label that was given stands for one size: each gets its own. */
-static nb_status label_size(const nb_suite_method *method, nb_suite_setting *setting, nb_ctx *ctx)
-{
-    nb_choice *c = &setting->attention;
-    if (!c->given || setting->size == 0) return NB_OK;
-    NB_NEED(c->given, nb_format(ctx, "%s(%s=%d)", c->given, method->size, setting->size));
-    c->label = c->given;
-    return NB_OK;
-}
-
 nb_status nb_suite_settle(const nb_suite *suite, int model, const nb_suite_method *method, double limit_s,
                           nb_suite_setting settings[NB_SUITE_SHARES], nb_ctx *ctx)
 {
@@ -264,8 +254,12 @@ nb_status nb_suite_settle(const nb_suite *suite, int model, const nb_suite_metho
         }
         NB_TRY(ctx, nb_suite_spec(method, to->size, &spec, ctx));
         NB_TRY(ctx, nb_choice_parse(&nb_attentions, spec, &to->attention, ctx));
-        NB_TRY(ctx, label_size(method, to, ctx));
-        to->text = to->attention.resolved;
+        nb_choice *c = &to->attention;
+        if (c->given && to->size > 0) { /* a label that was given stands for one size: each gets its own */
+            NB_NEED(c->given, nb_format(ctx, "%s(%s=%d)", c->given, method->size, to->size));
+            c->label = c->given;
+        }
+        to->text = c->resolved;
     }
     return NB_OK;
 }

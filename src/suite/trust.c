@@ -3,18 +3,12 @@
  * (conformance/conformance_attentions.c), on a head of each model. */
 #include "suite/suite.h"
 
+#include "base/text.h"
 #include "conformance/conformance.h"
 
 #include <string.h>
 
 static const char *const demanded[] = {"output", "causal", "random", NULL};
-
-static bool is_demanded(const char *check)
-{
-    for (int i = 0; demanded[i]; i++)
-        if (strcmp(check, demanded[i]) == 0) return true;
-    return false;
-}
 
 nb_status nb_suite_refuse(const nb_suite *s, int input, const char *label, const char *what, nb_ctx *ctx)
 {
@@ -38,7 +32,7 @@ nb_status nb_suite_trust(const nb_suite *s, int model, const nb_suite_setting se
     head.causal = s->tracks[s->models[model].track].causal;
     for (const nb_check *check = nb_attention_checks; check->name; check++) {
         nb_trial_run run = {.choice = attention, .head = &head};
-        if (!is_demanded(check->name)) continue;
+        if (!nb_text_among(check->name, demanded)) continue;
         if (strcmp(check->name, "causal") == 0 && !head.causal) continue;
         nb_status status = nb_check_apart(check, &run, limit_s, ctx);
         if (status == NB_EBUG || status == NB_ENUMERIC)
