@@ -80,19 +80,16 @@ static nb_status load_groups(const char *const left[3], const call *c, nb_ctx *c
     return NB_OK;
 }
 
-static nb_status load_picks(const char *const left[3], const call *c, nb_ctx *ctx)
-{
-    const nb_points *p = c->points;
-    if (!c->keys) return nb_picks_load(left[0], c->m, p->d, p->n, c->picks, ctx);
-    return nb_picks_load_sides(left[1] ? left[1] : left[0], left[2], c->m, p->d, p->n, c->picks, c->of_keys, ctx);
-}
-
 static nb_status load(const call *c, nb_ctx *ctx)
 {
+    const nb_points *p = c->points;
     const char *left[3] = {NULL};
     NB_TRY(ctx, find_picks(c, left, ctx));
-    return nb_question_read(&c->question,
-                            c->question.left == GROUPS ? load_groups(left, c, ctx) : load_picks(left, c, ctx), ctx);
+    const char *of_queries = left[1] ? left[1] : left[0];
+    nb_status status = c->question.left == GROUPS ? load_groups(left, c, ctx)
+                       : c->keys ? nb_picks_load_sides(of_queries, left[2], c->m, p->d, p->n, c->picks, c->of_keys, ctx)
+                                 : nb_picks_load(left[0], c->m, p->d, p->n, c->picks, ctx);
+    return nb_question_read(&c->question, status, ctx);
 }
 
 static nb_status ask(call *c, nb_ctx *ctx)

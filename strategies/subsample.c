@@ -42,12 +42,6 @@ typedef struct { /* k of the head's n tokens, ascending, and their scene */
     nb_scene *scene;
 } cut;
 
-/* tokens (count) <- evenly spaced ones of first ... n - 1. */
-static void stride(int first, int n, int count, int *tokens)
-{
-    for (int j = 0; j < count; j++) tokens[j] = first + (int)((2 * j + 1L) * (n - first) / (2L * count));
-}
-
 /* tokens (count) <- those of first ... n - 1 that come first in the trial's order. */
 static nb_status draw_tokens(const nb_points *points, int first, int count, int *tokens, nb_ctx *ctx)
 {
@@ -65,10 +59,10 @@ static nb_status open_cut(const subsample_options *o, const nb_points *points, c
     *c = (cut){.n = n, .k = k};
     NB_NEED(c->tokens, nb_alloc(ctx, (size_t)k, sizeof *c->tokens));
     for (int i = 0; i < first; i++) c->tokens[i] = i;
-    if (o->take == EVEN)
-        stride(first, n, k - first, c->tokens + first);
-    else
-        NB_TRY(ctx, draw_tokens(points, first, k - first, c->tokens + first, ctx));
+    int count = k - first;
+    for (int j = 0; j < count && o->take == EVEN; j++) /* evenly spaced ones of first ... n - 1 */
+        c->tokens[first + j] = first + (int)((2 * j + 1L) * (n - first) / (2L * count));
+    if (o->take != EVEN) NB_TRY(ctx, draw_tokens(points, first, k - first, c->tokens + first, ctx));
     return nb_scene_cut(points->scene, k, c->tokens, &c->scene, ctx);
 }
 

@@ -18,14 +18,6 @@ static const nb_option options[] = {
             "take every (n/m)-th token instead, beginning in the middle of the first n/m"),
     NB_OPTION_END};
 
-static nb_status stride(int n, int m, nb_picks *picks)
-{
-    int *tokens;
-    NB_NEED(tokens, nb_picks_tokens(picks, m));
-    for (int j = 0; j < m; j++) tokens[j] = (int)((2 * j + 1L) * n / (2L * m));
-    return NB_OK;
-}
-
 static nb_status draw_tokens(int n, int m, nb_picks *picks, nb_ctx *ctx)
 {
     int *order;
@@ -43,7 +35,11 @@ static nb_status draw_tokens(int n, int m, nb_picks *picks, nb_ctx *ctx)
 static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks *picks, nb_ctx *ctx)
 {
     const uniform_options *o = opts;
-    return o->strided ? stride(points->n, m, picks) : draw_tokens(points->n, m, picks, ctx);
+    int *tokens;
+    if (!o->strided) return draw_tokens(points->n, m, picks, ctx);
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    for (int j = 0; j < m; j++) tokens[j] = (int)((2 * j + 1L) * points->n / (2L * m));
+    return NB_OK;
 }
 
 static unsigned traits_of(const void *opts)

@@ -37,20 +37,6 @@ static const nb_option options[] = {
     NB_REAL_FOR(curdkv_options, ridge, "scores", "leverage", "0", 0, 1e6, "lambda, in units of trace(X'X) / d"),
     NB_OPTION_END};
 
-/* scores (count) <- |x|^2 of the first d rows of x (stride x count), as shares. */
-static void find_norms(int d, int stride, int count, const nb_scalar *x, int local, nb_scalar *scores)
-{
-    int stretch = local > 0 ? local : count;
-    for (size_t j = 0; j < (size_t)count; j++)
-        scores[j] = nb_scalar_dot((size_t)d, x + j * (size_t)stride, x + j * (size_t)stride);
-    for (int at = 0; at < count; at += stretch) {
-        size_t some = (size_t)nb_lesser(stretch, count - at);
-        nb_scalar sum = nb_scalar_sum(some, scores + at);
-        if (sum > 0) nb_scalar_scale(some, 1 / sum, scores + at);
-    }
-    nb_count_multiplications((double)count * (d + 1));
-}
-
 static double norms_work(double d, double count)
 {
     return count * (d + 1);
@@ -86,11 +72,20 @@ static double leverage_work(double d, double count)
     return round(count * d * d / 2) + round(4.5 * d * d * d) + count * d * d + 2 * count * d;
 }
 
+/* scores (count) <- of the first d rows of x (stride x count) the leverage, or |x|^2, as shares. */
 static nb_status find_scores(const curdkv_options *o, int d, int stride, int count, const nb_scalar *x,
                              nb_scalar *scores, nb_ctx *ctx)
 {
+    int stretch = o->local > 0 ? o->local : count;
     if (o->scores == LEVERAGE) return find_leverage(d, stride, count, x, o->ridge, scores, ctx);
-    find_norms(d, stride, count, x, o->local, scores);
+    for (size_t j = 0; j < (size_t)count; j++)
+        scores[j] = nb_scalar_dot((size_t)d, x + j * (size_t)stride, x + j * (size_t)stride);
+    for (int at = 0; at < count; at += stretch) {
+        size_t some = (size_t)nb_lesser(stretch, count - at);
+        nb_scalar sum = nb_scalar_sum(some, scores + at);
+        if (sum > 0) nb_scalar_scale(some, 1 / sum, scores + at);
+    }
+    nb_count_multiplications((double)count * (d + 1));
     return NB_OK;
 }
 

@@ -89,13 +89,8 @@ static void draw_planes(const plan *p, const nb_pass *pass)
     }
 }
 
-/* The place of a bit pattern among all in the order in which neighbours differ by one bit (Gray's). */
-static int place_of(unsigned bits)
-{
-    for (unsigned shift = 1; shift < 32; shift *= 2) bits ^= bits >> shift;
-    return (int)bits;
-}
-
+/* The bit pattern of each of n points' sides; its code is its place among all patterns in the order in which neighbours
+ * differ by one bit (Gray's). */
 static void hash(const work *w, const nb_scalar *x, nb_scalar *sides, int *codes)
 {
     int d = w->plan.shape->d, n = w->plan.shape->n, bits = w->plan.bits;
@@ -106,7 +101,8 @@ static void hash(const work *w, const nb_scalar *x, nb_scalar *sides, int *codes
         for (int i = 0; i < count; i++) {
             unsigned code = 0;
             for (int b = 0; b < bits; b++) code |= (unsigned)(sides[i * bits + b] > 0) << b;
-            codes[at + i] = place_of(code);
+            for (unsigned shift = 1; shift < 32; shift *= 2) code ^= code >> shift; /* Gray's order */
+            codes[at + i] = (int)code;
         }
     }
 }

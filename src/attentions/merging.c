@@ -378,16 +378,6 @@ static void find_shares(merging_state *t, int first, int end)
     for (int j = end; j < first + padded(end - first); j++) t->live[j] = 0;
 }
 
-/* No score of a landmark is above its `best`. */
-static void find_bounds(merging_state *t, int first, int end)
-{
-    nb_count_multiplications(end - first);
-    for (int j = first; j < first + padded(end - first); j++) {
-        t->best[j] = t->live[j] > 0 ? 2 * t->inverse[j] * t->nearest[j] : -1;
-        t->stale[j] = t->live[j] > 0 ? 1 : 0;
-    }
-}
-
 static void find_best(merging_state *t, int i, int first, int end)
 {
     nb_count_multiplications(end - first);
@@ -539,7 +529,12 @@ static void merge_until(const nb_slot_rule *rule, nb_slots *slots, int first, in
     if (end <= target) return;
     find_shares(t, first, end);
     protect(rule, t, first, end);
-    find_bounds(t, first, end);
+    /* No score of a landmark is above its `best` */
+    nb_count_multiplications(end - first);
+    for (int j = first; j < first + padded(end - first); j++) {
+        t->best[j] = t->live[j] > 0 ? 2 * t->inverse[j] * t->nearest[j] : -1;
+        t->stale[j] = t->live[j] > 0 ? 1 : 0;
+    }
     for (int left = end; left > target; left--) {
         int o = find_pair(t, first, end, &p);
         merge_pair(rule, slots, first, end, p, o);

@@ -64,16 +64,6 @@ static plan plan_of(const void *opts, const nb_layer_shape *s)
     return p;
 }
 
-static void draw_directions(const plan *p, const nb_pass *pass)
-{
-    const reformer_state *state = pass->state;
-    size_t size = (size_t)p->rounds * (size_t)p->half * (size_t)p->shape->d;
-    nb_stream stream = pass->stream;
-    stream.role = "directions";
-    nb_random_seed(state->rng, &stream);
-    for (size_t i = 0; i < size; i++) state->directions[i] = (nb_scalar)gsl_ran_gaussian_ziggurat(state->rng, 1);
-}
-
 static int bucket_of(int half, const nb_scalar *sides)
 {
     int largest = 0;
@@ -201,9 +191,16 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
+    const reformer_state *state = pass->state;
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     (void)ctx;
-    if (pass->index == 0) draw_directions(&w.plan, pass);
+    if (pass->index == 0) {
+        size_t size = (size_t)w.plan.rounds * (size_t)w.plan.half * (size_t)s->d;
+        nb_stream stream = pass->stream;
+        stream.role = "directions";
+        nb_random_seed(state->rng, &stream);
+        for (size_t i = 0; i < size; i++) state->directions[i] = (nb_scalar)gsl_ran_gaussian_ziggurat(state->rng, 1);
+    }
     for (; w.round < w.plan.rounds; w.round++) {
         nb_team_run(pass->team, nb_layer_heads(s) + nb_layer_key_heads(s), sort_points, &w);
         nb_pass_part(pass, NB_PART_LANDMARKS);

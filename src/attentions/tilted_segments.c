@@ -36,11 +36,6 @@ typedef struct {
     double *weight, *spread; /* segment; d */
 } segments_state;
 
-static size_t state_bytes(const nb_slot_rule *rule)
-{
-    return sizeof(segments_state) + sizeof(double) * (5 * (size_t)rule->d + (size_t)rule->group);
-}
-
 static void reset(const nb_slot_rule *rule, nb_slots *slots)
 {
     segments_state *t = slots->own;
@@ -151,7 +146,7 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
                          .admit = admit,
                          .step = step,
                          .note_tokens = note_tokens};
-    rule.own_bytes = state_bytes(&rule);
+    rule.own_bytes = sizeof(segments_state) + sizeof(double) * (5 * (size_t)rule.d + (size_t)rule.group);
     return rule;
 }
 

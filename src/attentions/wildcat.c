@@ -64,16 +64,6 @@ static double longest(int d, int n, const double *x)
     return sqrt(most);
 }
 
-/* k <- minus its mean. */
-static void centre(int d, int n, double *k, double *mean)
-{
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    for (size_t i = 0; i < (size_t)n; i++) nb_add((size_t)d, k + i * (size_t)d, mean);
-    nb_scale((size_t)d, -1.0 / n, mean);
-    for (size_t i = 0; i < (size_t)n; i++) nb_add((size_t)d, mean, k + i * (size_t)d);
-    nb_count_multiplications(d);
-}
-
 /* Returns tau, by the norms of the longest key and query; 1 if one of them is 0. */
 static double temperature_of(int d, int n, double keys, double queries)
 {
@@ -138,7 +128,11 @@ static nb_status compress(const work *w, int head, gsl_rng *rng, coreset *x, nb_
     NB_TRY(ctx, nb_layer_head_double(w->pass->layer, head, &h, ctx));
     NB_NEED(mean, nb_alloc_reals(ctx, (size_t)d, 1));
     NB_NEED(pivots, nb_alloc(ctx, (size_t)w->o->keys, sizeof *pivots));
-    centre(d, n, h.k, mean);
+    /* K less its mean, by the temperature */
+    for (size_t i = 0; i < (size_t)n; i++) nb_add((size_t)d, h.k + i * (size_t)d, mean);
+    nb_scale((size_t)d, -1.0 / n, mean);
+    for (size_t i = 0; i < (size_t)n; i++) nb_add((size_t)d, mean, h.k + i * (size_t)d);
+    nb_count_multiplications(d);
     nb_scale((size_t)n * (size_t)d, 1 / temperature_of(d, n, longest(d, n, h.k), longest(d, n, h.q)), h.k);
     nb_count_multiplications((double)n * d);
     NB_TRY(ctx, nb_similarity_init(&kernel, NB_EXP, NAN, n, d, h.k, ctx));

@@ -56,18 +56,13 @@ static double cpus_v1(const char *folder)
     return read_numbers(folder, "cpu.cfs_period_us", &period, &none) == 1 && period > 0 ? quota / period : INFINITY;
 }
 
-static double left(double limit, double used, double cache)
-{
-    double most = 0x1p60; /* version 1 says "no limit" with a number like that */
-    return limit < most ? fmax(0, limit - fmax(0, used - cache)) : INFINITY;
-}
-
 /* Returns what is left in a group, whose file cache, a key of memory.stat, counts as free. */
 static double memory_in(const char *folder, const char *most, const char *used, const char *cache)
 {
     double limit, held, none;
     if (read_numbers(folder, most, &limit, &none) < 1 || read_numbers(folder, used, &held, &none) < 1) return INFINITY;
-    return left(limit, held, read_key(folder, "memory.stat", cache));
+    if (!(limit < 0x1p60)) return INFINITY; /* version 1 says "no limit" with a number like that */
+    return fmax(0, limit - fmax(0, held - read_key(folder, "memory.stat", cache)));
 }
 
 static double memory_v2(const char *folder)

@@ -17,16 +17,11 @@ static nb_status shorten(const char *text, int columns, int tail, const char **m
     return NB_OK;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Sorts the values and keeps each once; returns how many are left. */
 static int sort_distinct(const char **texts, int count)
 {
     int kept = 0;
-    qsort(texts, (size_t)count, sizeof *texts, compare_texts);
+    qsort(texts, (size_t)count, sizeof *texts, nb_text_compare);
     for (int i = 0; i < count; i++)
         if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0) texts[kept++] = texts[i];
     return kept;

@@ -235,3 +235,8 @@ bool nb_text_among(const char *text, const char *const *list)
 {
     return nb_text_index(text, list) >= 0;
 }
+
+int nb_text_compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}

@@ -74,4 +74,7 @@ int nb_text_index(const char *text, const char *const *list);
 /* True if a list, which ends with NULL, has the text; one that is NULL has none. */
 bool nb_text_among(const char *text, const char *const *list);
 
+/* For qsort of an array of texts. */
+int nb_text_compare(const void *a, const void *b);
+
 #endif

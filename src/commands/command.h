@@ -183,6 +183,9 @@ int nb_terminal_columns(int file);
 /* Returns how wide standard output is: COLUMNS of the environment if that is set, else the terminal; 0: any. */
 int nb_format_width(void);
 
+/* True if the file is a terminal that can redraw lines: NO_COLOR is not set and TERM is not dumb. */
+bool nb_is_screen(int file);
+
 /* Print to standard output, in its width. Headings of tables are bold on a terminal, unless NO_COLOR is set or TERM is
  * dumb. */
 nb_status nb_format_page(const nb_page *page, nb_output_format format);

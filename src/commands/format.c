@@ -33,19 +33,19 @@ int nb_format_width(void)
     return columns < LEAST ? 0 : columns;
 }
 
-static bool has_bold(void)
+bool nb_is_screen(int file)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+    return isatty(file) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 nb_status nb_format_page(const nb_page *page, nb_output_format format)
 {
-    nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN
-                        : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
-                        : format == NB_FORMAT_HTML   ? NB_PAGE_HTML
-                        : has_bold()                 ? NB_PAGE_TERMINAL
-                                                     : NB_PAGE_TEXT;
+    nb_page_form form = format == NB_FORMAT_MARKDOWN  ? NB_PAGE_MARKDOWN
+                        : format == NB_FORMAT_LATEX   ? NB_PAGE_LATEX
+                        : format == NB_FORMAT_HTML    ? NB_PAGE_HTML
+                        : nb_is_screen(STDOUT_FILENO) ? NB_PAGE_TERMINAL
+                                                      : NB_PAGE_TEXT;
     return nb_page_print(stdout, page, form, nb_format_width());
 }
 

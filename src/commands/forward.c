@@ -40,15 +40,6 @@ static nb_status load(const request *r, nb_head_shape *file, nb_layer *layer, nb
     return NB_OK;
 }
 
-static nb_status save(const request *r, const nb_head_shape *file, const nb_layer_shape *s, const nb_scalar *out,
-                      nb_ctx *ctx)
-{
-    int64_t heads[] = {file->heads, s->n, s->dv};
-    int64_t inputs[] = {file->inputs, file->inputs ? file->heads / file->inputs : 0, s->n, s->dv};
-    if (file->inputs) return nb_npy_save_floats(r->out, 4, inputs, sizeof *out, out, ctx);
-    return nb_npy_save_floats(r->out, 3, heads, sizeof *out, out, ctx);
-}
-
 static void summarise(const request *r, const nysbench_attention *attention, const nb_layer_shape *s)
 {
     nysbench_cost cost;
@@ -63,13 +54,16 @@ static nb_status pass(const request *r, nysbench_attention *attention, const nb_
                       nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
+    int64_t heads[] = {file->heads, s->n, s->dv};
+    int64_t inputs[] = {file->inputs, file->inputs ? file->heads / file->inputs : 0, s->n, s->dv};
     nb_scalar *out;
     NB_NEED(out, nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
     int aside = nb_program_aside();
     nysbench_status status = nb_attention_pass(attention, layer, false, out);
     nb_program_output(aside);
     NB_TRY(ctx, nb_program_take(status, attention->own, ctx));
-    NB_TRY(ctx, save(r, file, s, out, ctx));
+    NB_TRY(ctx, file->inputs ? nb_npy_save_floats(r->out, 4, inputs, sizeof *out, out, ctx)
+                             : nb_npy_save_floats(r->out, 3, heads, sizeof *out, out, ctx));
     summarise(r, attention, s);
     return NB_OK;
 }

@@ -43,16 +43,6 @@ static nb_status add_text(const facts *f, const char *key, const char *text)
     return NB_OK;
 }
 
-static nb_status add_file(const facts *f, const char *key, const json_t *file)
-{
-    const char *text;
-    NB_NEED(text,
-            nb_format(f->grid->ctx, "%s, %lld bytes, SHA-256 %s", json_string_value(json_object_get(file, "path")),
-                      (long long)json_integer_value(json_object_get(file, "bytes")),
-                      json_string_value(json_object_get(file, "sha256"))));
-    return add_fact(f, key, text);
-}
-
 /* A manifest's arguments as a line that a shell would read as them. */
 static nb_status find_command(const json_t *arguments, const char **line, nb_ctx *ctx)
 {
@@ -74,7 +64,13 @@ static nb_status add_value(const facts *f, const char *key, const json_t *value)
         NB_TRY(f->grid->ctx, find_command(value, &text, f->grid->ctx));
         return add_fact(f, key, text);
     }
-    if (json_is_object(value)) return add_file(f, key, value);
+    if (json_is_object(value)) { /* a file */
+        NB_NEED(text,
+                nb_format(f->grid->ctx, "%s, %lld bytes, SHA-256 %s", json_string_value(json_object_get(value, "path")),
+                          (long long)json_integer_value(json_object_get(value, "bytes")),
+                          json_string_value(json_object_get(value, "sha256"))));
+        return add_fact(f, key, text);
+    }
     if (json_is_string(value)) return add_text(f, key, json_string_value(value));
     if (json_is_array(value)) {
         json_array_foreach(value, i, item) NB_TRY(f->grid->ctx, add_value(f, i && f->people ? "" : key, item));

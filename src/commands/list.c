@@ -37,26 +37,20 @@ static nb_status list(listing *l, const nb_registry *kind, bool headed)
     return NB_OK;
 }
 
-/* NB_EINVAL if there is no such kind. */
-static nb_status print_kind(listing *l, const char *kind)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     static const char *const heads[] = {"kind", "name", "summary", NULL};
     const nb_registry *registry, *only = NULL;
-    nb_page_make(&l->page, l->ctx);
-    NB_TRY(l->ctx, nb_grid_make(&l->grid, heads, l->ctx));
-    if (kind) NB_TRY(l->ctx, nb_kind_find(kind, &only, l->ctx));
-    for (int i = 0; (registry = nb_kind_at(i)); i++)
-        if (!only || registry == only) NB_TRY(l->ctx, list(l, registry, !only));
-    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
-}
-
-static nb_status run(nb_command_line *line, nb_ctx *ctx)
-{
     listing l = {.ctx = ctx};
     const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     l.format = (nb_output_format)line->format.value;
-    return print_kind(&l, line->arguments[0]);
+    nb_page_make(&l.page, ctx);
+    NB_TRY(ctx, nb_grid_make(&l.grid, heads, ctx));
+    if (line->arguments[0]) NB_TRY(ctx, nb_kind_find(line->arguments[0], &only, ctx));
+    for (int i = 0; (registry = nb_kind_at(i)); i++)
+        if (!only || registry == only) NB_TRY(ctx, list(&l, registry, !only));
+    return nb_format_is_page(l.format) ? nb_format_page(&l.page, l.format) : nb_format_grid(&l.grid, l.format);
 }
 
 NB_COMMAND(list, "[KIND]", "List components, figures and tables", false, NB_YOUR_OWN + 10);

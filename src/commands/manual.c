@@ -115,14 +115,6 @@ nb_status nb_manual_word(const char *word, nb_topic *topic, bool *found, nb_ctx 
     return NB_OK;
 }
 
-static void print_line(FILE *out, const char *line, int width)
-{
-    int lead = (int)strcspn(line, "\t");
-    fprintf(out, "%.*s", lead, line);
-    if (line[lead]) nb_text_wrap(out, lead, lead, width, line + lead + 1);
-    fputc('\n', out);
-}
-
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx)
 {
     const char *page;
@@ -134,6 +126,11 @@ nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *c
     else
         NB_TRY(ctx, read_page(topic->name, &page, ctx));
     NB_NEED(lines, nb_strdup(ctx, page));
-    while ((line = strsep(&lines, "\n")) && lines) print_line(out, line, width);
+    while ((line = strsep(&lines, "\n")) && lines) {
+        int lead = (int)strcspn(line, "\t");
+        fprintf(out, "%.*s", lead, line);
+        if (line[lead]) nb_text_wrap(out, lead, lead, width, line + lead + 1);
+        fputc('\n', out);
+    }
     return NB_OK;
 }

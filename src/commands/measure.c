@@ -91,25 +91,21 @@ static nb_status label_rows(nb_row_list rows, nb_error_row **labelled, nb_ctx *c
     return NB_OK;
 }
 
-static nb_status print_page(nb_row_list list, nb_output_format format, nb_ctx *ctx)
-{
-    nb_page page;
-    nb_error_row *rows;
-    NB_TRY(ctx, label_rows(list, &rows, ctx));
-    nb_page_make(&page, ctx);
-    if (list.count > 0) begin(&page, &rows[0]);
-    for (int i = 0; i < list.count; i++) add_line(&page, &rows[i]);
-    for (int i = 0; i < list.count; i++)
-        if (rows[i].reason) NB_TRY(ctx, add_reason(&page, rows, list.count, i, ctx));
-    return nb_format_page(&page, format);
-}
-
 static nb_status print_rows(nysbench *handle, int rows, nb_output_format format, nb_ctx *ctx)
 {
     const nb_row_list list = {
         .count = rows, .columns = nb_error_columns, .row_size = sizeof *handle->rows, .bytes = (char *)handle->rows};
-    if (nb_format_is_page(format)) return print_page(list, format, ctx);
-    return format == NB_FORMAT_CSV ? nb_rows_print_csv(stdout, &list, ctx) : nb_rows_print_json(stdout, &list, ctx);
+    nb_page page;
+    nb_error_row *labelled;
+    if (format == NB_FORMAT_CSV) return nb_rows_print_csv(stdout, &list, ctx);
+    if (!nb_format_is_page(format)) return nb_rows_print_json(stdout, &list, ctx);
+    NB_TRY(ctx, label_rows(list, &labelled, ctx));
+    nb_page_make(&page, ctx);
+    if (rows > 0) begin(&page, &labelled[0]);
+    for (int i = 0; i < rows; i++) add_line(&page, &labelled[i]);
+    for (int i = 0; i < rows; i++)
+        if (labelled[i].reason) NB_TRY(ctx, add_reason(&page, labelled, rows, i, ctx));
+    return nb_format_page(&page, format);
 }
 
 /* If all rows are skipped, the call has asked for something impossible. */

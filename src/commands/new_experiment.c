@@ -100,25 +100,19 @@ static nb_status read_template(form *f, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* FILE[:H] as a problem. Under a causal mask most strategies have no landmarks, so it is left out; where a file does
- * not say whether there is one, none is assumed. */
-static nb_status head_problem(form *f, const char *text, const char **spec, nb_ctx *ctx)
+/* Adds FILE[:H] to the problems. Under a causal mask most strategies have no landmarks, so it is left out; where a file
+ * does not say whether there is one, none is assumed. */
+static nb_status add_one(form *f, const char *text, nb_ctx *ctx)
 {
-    const char *file;
+    entry *e = find_entry(f, "problems");
+    const char *spec, *file;
     int head;
     nb_head_shape shape;
     NB_TRY(ctx, nb_head_split(text, &file, &head, ctx));
     NB_TRY(ctx, nb_head_file_shape(file, &shape, ctx));
     f->no_mask = f->no_mask || shape.causal;
     f->unmasked = f->unmasked || shape.unmasked;
-    return nb_head_spec(file, head, shape.causal || shape.unmasked ? 0 : -1, spec, ctx);
-}
-
-static nb_status add_one(form *f, const char *text, nb_ctx *ctx)
-{
-    entry *e = find_entry(f, "problems");
-    const char *spec;
-    NB_TRY(ctx, head_problem(f, text, &spec, ctx));
+    NB_TRY(ctx, nb_head_spec(file, head, shape.causal || shape.unmasked ? 0 : -1, &spec, ctx));
     if (e->given) NB_NEED(spec, nb_format(ctx, "%s, %s", e->value, spec));
     e->given = true;
     return set_value(e, spec, ctx);

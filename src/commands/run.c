@@ -100,13 +100,6 @@ static void watch(void *self)
     nb_progress_watch(&((sink *)self)->progress);
 }
 
-/* True if standard error is a terminal that can redraw lines. */
-static bool is_screen(void)
-{
-    const char *terminal = getenv("TERM");
-    return isatty(STDERR_FILENO) && !getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb") != 0;
-}
-
 static nb_status prepare_store(void *self, nb_ctx *ctx)
 {
     sink *s = self;
@@ -223,13 +216,6 @@ static nb_status predict(nb_start *start, const choices *chosen, nb_machine_spee
     return NB_OK;
 }
 
-/* Memory limits the workers only if --memory says so: plan too is for any machine. */
-static nb_status dry_run(nb_start *start, const choices *chosen, nb_ctx *ctx)
-{
-    if (!chosen->workers.memory) start->workers.memory = 0;
-    return nb_plan_tell(start, chosen->max_hours.value, (nb_output_format)start->line->format.value, ctx);
-}
-
 /* Compares the prediction with the time taken. Only rows were predicted, not planning, tables and figures. */
 static nb_status look_back(const nb_predicted *times, sink *s, nb_ctx *ctx)
 {
@@ -283,7 +269,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     nb_experiment e = {.out = NULL};
     choices chosen = {.max_hours = NB_MAX_HOURS_VALUE, .workers = NB_WORKER_DEFAULTS};
     nb_machine_speed machine = {.rate = NB_USUAL_RATE};
-    sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
+    sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = nb_is_screen(STDERR_FILENO)}};
     nb_start start = {.e = &e, .choices = &chosen.start, .line = line};
     bool *only, *pending, gnuplot = true;
     const char *version;
@@ -295,7 +281,10 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                "run: --blas-threads %d: a plug-in runs in a copy of its worker, which can be made of one thread only: "
                "leave out --blas-threads, or %s",
                start.workers.blas_threads, *nb_plugins_loaded());
-    if (e.only_plan) return dry_run(&start, &chosen, ctx);
+    if (e.only_plan) { /* memory limits the workers only if --memory says so: plan too is for any machine */
+        if (!chosen.workers.memory) start.workers.memory = 0;
+        return nb_plan_tell(&start, chosen.max_hours.value, (nb_output_format)line->format.value, ctx);
+    }
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     warn(&start, gnuplot, ctx);
     NB_TRY(ctx, predict(&start, &chosen, &machine, ctx));

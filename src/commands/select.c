@@ -24,14 +24,6 @@ static void summarise(FILE *out, const nysbench *handle, const nysbench_landmark
     if (l->note) fprintf(out, "%s\n", l->note);
 }
 
-/* Tokens as integers, of groups the means, and points. */
-static nb_status save(const char *path, const nysbench_landmarks *l, const nysbench_side *side, nb_ctx *ctx)
-{
-    int64_t shape[] = {l->m, l->d};
-    return side->tokens ? nb_npy_save_integers(path, 1, shape, side->tokens, ctx)
-                        : nb_npy_save_reals(path, 2, shape, side->points, ctx);
-}
-
 /* Under a kernel of the queries alone there may be no keys. */
 static nb_status require_keys(void *self, const nb_problem_shape *shape, nb_given *given, nb_ctx *ctx)
 {
@@ -63,7 +55,10 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     if (keys) host.seen = require_keys;
     int aside = nb_program_aside();
     NB_TRY(ctx, nb_program_end(line, handle, nysbench_select(handle, &asked.request, &landmarks), aside, ctx));
-    NB_TRY(ctx, save(out, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx));
+    const nysbench_side *of = keys ? &landmarks.keys : &landmarks.queries;
+    int64_t shape[] = {landmarks.m, landmarks.d}; /* tokens as integers, of groups the means, and points */
+    NB_TRY(ctx, of->tokens ? nb_npy_save_integers(out, 1, shape, of->tokens, ctx)
+                           : nb_npy_save_reals(out, 2, shape, of->points, ctx));
     summarise(strcmp(out, "-") == 0 ? stderr : stdout, handle, &landmarks, keys);
     return NB_OK;
 }

@@ -62,20 +62,10 @@ static nb_status print_table(const nb_table *table, const wish *w, nb_ctx *ctx)
     return nb_format_is_page(w->format) ? nb_format_page(&page, w->format) : nb_format_grid(&grid, w->format);
 }
 
-/* Says below the tables which methods have no result, and why. */
-static nb_status tell_missing(const wish *w, nb_ctx *ctx)
-{
-    nb_page page;
-    nb_page_make(&page, ctx);
-    NB_TRY(ctx, nb_query_tell(w->relation, nb_sql_text("run_facts.without"), &page, ctx));
-    if (page.count == 0) return NB_OK;
-    fputc('\n', stdout);
-    return nb_format_page(&page, w->format);
-}
-
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
 {
     const char *experiment;
+    nb_page page;
     NB_TRY(ctx, nb_command_rows(folder, &w.relation, &experiment, ctx));
     NB_TRY(ctx, nb_command_keep(w.relation, where, ctx));
     const nb_study *study = w.relation->study;
@@ -88,7 +78,13 @@ static nb_status tables(const char *folder, const char *const *names, const char
         if (i > 0) fputc('\n', stdout);
         NB_TRY(ctx, print_table(table, &w, ctx));
     }
-    return nb_format_is_page(w.format) ? tell_missing(&w, ctx) : NB_OK;
+    if (!nb_format_is_page(w.format)) return NB_OK;
+    /* Below the tables: which methods have no result, and why */
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, nb_query_tell(w.relation, nb_sql_text("run_facts.without"), &page, ctx));
+    if (page.count == 0) return NB_OK;
+    fputc('\n', stdout);
+    return nb_format_page(&page, w.format);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)

@@ -28,19 +28,15 @@ const nb_component *nb_registry_find(const nb_registry *registry, const char *na
     return NULL;
 }
 
-static nb_status check_name(const nb_registry *registry, const nb_entry *e, nb_ctx *ctx)
-{
-    const char *slash = strrchr(e->file, '/'), *stem = slash ? slash + 1 : e->file, *dot = strrchr(stem, '.');
-    int length = dot ? (int)(dot - stem) : (int)strlen(stem);
-    NB_REQUIRE(ctx, strncmp(e->component->name, stem, (size_t)length) == 0 && !e->component->name[length], NB_EINVAL,
-               "%s: its %s is called '%s', expected '%.*s': the name in its record must be the file's", e->file,
-               registry->kind, e->component->name, length, stem);
-    return NB_OK;
-}
-
 nb_status nb_registry_check(const nb_registry *registry, nb_ctx *ctx)
 {
-    for (const nb_entry *e = registry->entries; e->component; e++) NB_TRY(ctx, check_name(registry, e, ctx));
+    for (const nb_entry *e = registry->entries; e->component; e++) {
+        const char *slash = strrchr(e->file, '/'), *stem = slash ? slash + 1 : e->file, *dot = strrchr(stem, '.');
+        int length = dot ? (int)(dot - stem) : (int)strlen(stem);
+        NB_REQUIRE(ctx, strncmp(e->component->name, stem, (size_t)length) == 0 && !e->component->name[length],
+                   NB_EINVAL, "%s: its %s is called '%s', expected '%.*s': the name in its record must be the file's",
+                   e->file, registry->kind, e->component->name, length, stem);
+    }
     return NB_OK;
 }
 

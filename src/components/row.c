@@ -57,7 +57,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool same_real(double a, double b)
+bool nb_real_same(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -69,7 +69,7 @@ bool nb_column_same(const nb_column *c, const void *a, const void *b)
     case NB_COLUMN_TEXT: return same_text(*(const char *const *)x, *(const char *const *)y);
     case NB_COLUMN_INT: return *(const int *)x == *(const int *)y;
     case NB_COLUMN_SEED: return *(const long long *)x == *(const long long *)y;
-    case NB_COLUMN_REAL: return same_real(*(const double *)x, *(const double *)y);
+    case NB_COLUMN_REAL: return nb_real_same(*(const double *)x, *(const double *)y);
     }
     return false;
 }

@@ -47,6 +47,9 @@ int nb_column_count(const nb_column *columns);
 /* True if measuring sets it: a number apart from the identity, the reason, or a text that is told. */
 bool nb_column_is_measured(const nb_column *column);
 
+/* True if two numbers are equal, or both are missing (NaN). */
+bool nb_real_same(double a, double b);
+
 /* True if two rows have the same value in a column; missing values are equal. */
 bool nb_column_same(const nb_column *column, const void *a, const void *b);
 

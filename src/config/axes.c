@@ -60,14 +60,6 @@ static nb_status read_choice(const nb_axis *axis, nb_yaml value, nb_choices *cho
     return NB_OK;
 }
 
-static nb_status read_choices(const nb_axis *axis, nb_yaml value, nb_choices *choices, nb_mistakes *mistakes)
-{
-    int count = nb_yaml_count(value);
-    if (count == 0) return nb_yaml_mistake(value, mistakes, "%s: the list is empty", axis->key);
-    for (int i = 0; i < count; i++) NB_TRY(mistakes->ctx, read_choice(axis, nb_yaml_item(value, i), choices, mistakes));
-    return NB_OK;
-}
-
 static nb_status read_integers(const nb_axis *axis, nb_yaml value, nb_key_values *v, nb_mistakes *mistakes)
 {
     nb_range *ranges;
@@ -154,7 +146,9 @@ nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_ke
     if (axis->type == NB_AXIS_WORD) return read_words(axis, value, values, mistakes);
     if (axis->type == NB_AXIS_REAL)
         return nb_read_reals(axis->key, value, axis->lo, axis->hi, &values->count, &values->reals, mistakes);
-    NB_TRY(mistakes->ctx, read_choices(axis, value, &values->choices, mistakes));
+    if (nb_yaml_count(value) == 0) return nb_yaml_mistake(value, mistakes, "%s: the list is empty", axis->key);
+    for (int i = 0; i < nb_yaml_count(value); i++)
+        NB_TRY(mistakes->ctx, read_choice(axis, nb_yaml_item(value, i), &values->choices, mistakes));
     values->count = values->choices.count;
     return NB_OK;
 }

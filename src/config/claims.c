@@ -383,9 +383,11 @@ static nb_status check_metrics(reader *r, nb_yaml body)
                            r->what, takes ? "" : " metric: A, or");
 }
 
-static nb_status check_measure(reader *r, nb_yaml body)
+static nb_status read_measure(reader *r, const key *k, nb_yaml body)
 {
     nb_claim *c = r->claim;
+    NB_TRY(r->ctx, read_inside(r, k, body));
+    if (body.node->type != YAML_MAPPING_NODE) return NB_OK;
     NB_TRY(r->ctx, check_metrics(r, body));
     if (c->query && c->query->over != NB_OVER_NOTHING && !(r->given & GIVEN_OVER))
         NB_TRY(r->ctx,
@@ -393,12 +395,6 @@ static nb_status check_measure(reader *r, nb_yaml body)
     if (c->statistic != NB_CLAIM_GEOMETRIC_MEAN || c->query == nb_claim_queries) return NB_OK;
     return nb_yaml_mistake(body, r->mistakes,
                            "%s: geometric_mean is of a metric alone; a query may have ln() of its values", r->what);
-}
-
-static nb_status read_measure(reader *r, const key *k, nb_yaml body)
-{
-    NB_TRY(r->ctx, read_inside(r, k, body));
-    return body.node->type == YAML_MAPPING_NODE ? check_measure(r, body) : NB_OK;
 }
 
 enum { FORMS = 3, EXPECT = FORMS + SPELLINGS, SMALLEST = EXPECT + 6, KEYS };

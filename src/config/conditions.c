@@ -117,13 +117,6 @@ static nb_status add_values(nb_condition_column *c, const nb_config *config, nb_
     return NB_OK;
 }
 
-static nb_status add_labels(const nb_condition_column *c, const nb_config *config, nb_given_labels *labels, nb_ctx *ctx)
-{
-    const nb_selector *s = &c->candidates.column;
-    if (!s->axis || !s->registry) return NB_OK;
-    return nb_given_labels_add(labels, s->registry, &config->lists[s->axis - config->study->axes].choices, ctx);
-}
-
 /* Finds the values of a column, once for a reader. Without a config, or if its blocks are wrong, there are none. */
 static nb_status find_column(nb_condition_reader *r, const char *name, const nb_condition_column **column, nb_ctx *ctx)
 {
@@ -139,7 +132,7 @@ static nb_status find_column(nb_condition_reader *r, const char *name, const nb_
     NB_TRY(ctx, nb_selector_find(r->study, name, &c->candidates.column, ctx));
     c->candidates.open = r->open || !complete;
     if (complete) NB_TRY(ctx, add_values(c, r->config, ctx));
-    if (complete) NB_TRY(ctx, add_labels(c, r->config, &labels, ctx));
+    if (complete) NB_TRY(ctx, nb_config_labels(r->config, &c->candidates.column, &labels, ctx));
     NB_TRY(ctx, nb_candidates_label(&c->candidates, &labels, ctx));
     NB_GROW(ctx, r->columns, r->column_count, r->column_room);
     r->columns[r->column_count++] = c;
@@ -302,20 +295,11 @@ static nb_status set_texts(const nb_column_values *k, const nb_candidates *c, co
     return NB_OK;
 }
 
-static nb_status set_chosen(const nb_column_values *k, const nb_condition_column *c, const nb_axis_list *list,
-                            const bool **chosen, nb_ctx *ctx)
-{
-    bool *by_index;
-    NB_NEED(by_index, nb_alloc(ctx, (size_t)list->count + 1, sizeof *by_index));
-    for (int i = 0; i < list->count && c->of_list; i++) by_index[i] = k->means[c->of_list[i]];
-    *chosen = by_index;
-    return NB_OK;
-}
-
 /* Sets what a rule says of one column, NB_EINVAL if all rows of an experiment have the same there. */
 static nb_status set_rule(nb_condition_reader *r, const nb_column_values *k, nb_rule *rule, nb_ctx *ctx)
 {
     const nb_condition_column *c;
+    bool *by_index;
     NB_TRY(ctx, find_column(r, k->column, &c, ctx));
     const nb_axis *axis = c->candidates.column.axis;
     int number = nb_text_index(k->column, rule_numbers), text = nb_text_index(k->column, rule_texts);
@@ -326,8 +310,13 @@ static nb_status set_rule(nb_condition_reader *r, const nb_column_values *k, nb_
                                                               : "is the same in all rows of an experiment");
     int at = (int)(axis - r->study->axes);
     if (axis->type == NB_AXIS_INTEGER) return set_ranges(k, &rule->integers[at], ctx);
-    if (axis->type != NB_AXIS_WORD) return set_chosen(k, c, &r->config->lists[at], &rule->chosen[at], ctx);
-    for (int i = 0; i < k->count; i++) rule->words[at] |= 1u << nb_text_index(k->values[i].text, axis->words);
+    for (int i = 0; i < k->count && axis->type == NB_AXIS_WORD; i++)
+        rule->words[at] |= 1u << nb_text_index(k->values[i].text, axis->words);
+    if (axis->type == NB_AXIS_WORD) return NB_OK;
+    int count = r->config->lists[at].count;
+    NB_NEED(by_index, nb_alloc(ctx, (size_t)count + 1, sizeof *by_index));
+    for (int i = 0; i < count && c->of_list; i++) by_index[i] = k->means[c->of_list[i]];
+    rule->chosen[at] = by_index;
     return NB_OK;
 }
 

@@ -96,6 +96,14 @@ static nb_status recall_choice(nb_candidate *of, const nb_registry *registry, nb
     return NB_OK;
 }
 
+nb_status nb_config_labels(const nb_config *config, const nb_selector *column, nb_given_labels *labels, nb_ctx *ctx)
+{
+    const nb_axis *axis = column->axis;
+    *labels = (nb_given_labels){.count = 0};
+    if (!axis || !column->registry) return NB_OK;
+    return nb_given_labels_add(labels, column->registry, &config->lists[axis - config->study->axes].choices, ctx);
+}
+
 nb_status nb_candidates_label(nb_candidates *c, const nb_given_labels *given, nb_ctx *ctx)
 {
     const char **texts, **labels;

@@ -5,6 +5,7 @@
 
 #include "components/condition.h"
 #include "components/row.h"
+#include "config/config.h"
 
 #define NB_NO_MODEL "(no model named)" /* of rows whose data are of none */
 
@@ -36,5 +37,8 @@ nb_status nb_row_labels_make(const nb_row_list *rows, nb_row_labels *labels, nb_
 
 /* Returns the label of one of these rows, in a column from `own` on; NULL where the row names no component. */
 const char *nb_row_labels_at(const nb_row_labels *labels, int column, const nb_row *row);
+
+/* *labels <- those that the config gives to the components in a column; none: it has no components. */
+nb_status nb_config_labels(const nb_config *config, const nb_selector *column, nb_given_labels *labels, nb_ctx *ctx);
 
 #endif

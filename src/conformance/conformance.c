@@ -10,6 +10,7 @@
 #include "calls/dividing.h"
 #include "calls/early.h"
 #include "components/plugin.h"
+#include "components/row.h"
 #include "nystrom/make_scene.h"
 
 #include <ctype.h>
@@ -111,12 +112,6 @@ static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* NaN: not counted. */
-static bool same_count(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
 static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_kind *kind, nb_ctx *ctx)
 {
     nb_landmarks once, again;
@@ -133,7 +128,7 @@ static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_k
     NB_REQUIRE(ctx, once.select_s >= 0, NB_EBUG, "it took %g s", once.select_s);
     NB_TRY(ctx, pick(b, m, pairing, 0, &again, ctx));
     NB_TRY(ctx, check_repeated(&once, &again, ctx));
-    NB_REQUIRE(ctx, same_count(once.multiplications, again.multiplications), NB_EBUG,
+    NB_REQUIRE(ctx, nb_real_same(once.multiplications, again.multiplications), NB_EBUG, /* NaN: not counted */
                "%.17g multiplications, and then %.17g, for the same picks", once.multiplications,
                again.multiplications);
     NB_TRY(ctx, input(b, &after, ctx));
@@ -201,7 +196,7 @@ static nb_status check_first(const nb_landmarks *all, const nb_landmarks *some, 
     NB_REQUIRE(ctx, first.select_s > 0 && first.select_s <= all->select_s + 1e-9, NB_EBUG,
                "%d picks took %g s, all %g s", m, first.select_s, all->select_s);
     double alone = nb_landmarks_first(some, m).multiplications;
-    NB_REQUIRE(ctx, same_count(first.multiplications, alone), NB_EBUG,
+    NB_REQUIRE(ctx, nb_real_same(first.multiplications, alone), NB_EBUG,
                "nested, but the first %d of %d picks took %.17g multiplications, %d alone %.17g", m, all->queries.m,
                first.multiplications, m, alone);
     NB_REQUIRE(ctx, m < 2 || first.select_s >= all->selected_s[m - 2], NB_EBUG, "%d picks took less time than %d", m,
@@ -318,6 +313,13 @@ nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, n
            : registry == &nb_partitions ? nb_partition_check(choice, ctx)
            : registry == &nb_attentions ? nb_attention_check(choice, ctx)
                                         : NB_OK;
+}
+
+nb_status nb_memory_untouched(const void *self, double tolerance, nb_ctx *ctx)
+{
+    (void)self, (void)tolerance;
+    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
+    return NB_OK;
 }
 
 nb_status nb_properties_hold(const nb_property *properties, const char *check, const void *self, nb_ctx *ctx)

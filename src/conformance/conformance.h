@@ -42,6 +42,9 @@ typedef struct {
     const char *reason; /* why the tolerance is what it is */
 } nb_property;
 
+/* A property of several kinds: all that was allocated in ctx ends as it began. */
+nb_status nb_memory_untouched(const void *self, double tolerance, nb_ctx *ctx);
+
 /* The properties of the kinds that have a table of them; each array ends with name == NULL. */
 extern const nb_property nb_core_properties[], nb_kernel_properties[], nb_attention_properties[];
 

@@ -123,13 +123,6 @@ static nb_status repeatable(const void *self, double tolerance, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status memory_untouched(const void *self, double tolerance, nb_ctx *ctx)
-{
-    (void)self, (void)tolerance;
-    NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
-    return NB_OK;
-}
-
 /* The second time another core has asked for the SVD of A before. */
 static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, nb_ctx *ctx)
 {
@@ -231,7 +224,7 @@ const nb_property nb_core_properties[] = {{"x", "a refusal is a sentence", refus
                                           {"x", "finite, or diverged for a reason", finite_or_diverged, has_x, 0, NULL},
                                           {"x", "the cut-off is not negative", cutoff_not_negative, has_x, 0, NULL},
                                           {"x", "the same again", repeatable, NULL, 0, NULL},
-                                          {"x", "other memory untouched", memory_untouched, NULL, 0, NULL},
+                                          {"x", "other memory untouched", nb_memory_untouched, NULL, 0, NULL},
                                           {"traits", "a filter keeps A's singular vectors", keeps_vectors, has_finite_x,
                                            1e-3, "what single precision leaves of an A of condition 1e3, with room"},
                                           {.name = NULL}};

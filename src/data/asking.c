@@ -31,30 +31,19 @@ static nb_status current_folder(const char **here, nb_ctx *ctx)
     return nb_defer(ctx, free, path);
 }
 
-/* The words of `run` as the program is to see them, and one more, or NULL. */
-static nb_status make_words(const char *run, const char *here, const char *last, char ***words, nb_ctx *ctx)
+/* The words of `run` as the program is to see them, and `last`, or NULL. */
+nb_status nb_asking_words(const char *run, const char *last, char ***words, const char **variable, nb_ctx *ctx)
 {
     int count;
     char **given;
+    const char *here;
+    NB_TRY(ctx, current_folder(&here, ctx));
     NB_TRY(ctx, nb_words_split(run, &count, &given, ctx));
     NB_NEED(*words, nb_alloc(ctx, (size_t)count + 2, sizeof **words));
     for (int i = 0; i < count; i++) NB_TRY(ctx, nb_word_absolute(given, i, here, &(*words)[i], ctx));
     if (last) NB_NEED((*words)[count], nb_strdup(ctx, last));
-    return NB_OK;
-}
-
-nb_status nb_asking_words(const char *run, const char *last, char ***words, const char **variable, nb_ctx *ctx)
-{
-    const char *here;
-    NB_TRY(ctx, current_folder(&here, ctx));
-    NB_TRY(ctx, make_words(run, here, last, words, ctx));
     NB_NEED(*variable, nb_format(ctx, "NYSBENCH_FOLDER=%s", here));
     return NB_OK;
-}
-
-static void drop(void *object)
-{
-    json_decref(object);
 }
 
 nb_status nb_question_open(nb_question *q, const nb_asking *program, json_t *question, nb_ctx *ctx)
@@ -62,7 +51,7 @@ nb_status nb_question_open(nb_question *q, const nb_asking *program, json_t *que
     *q = (nb_question){
         .program = program, .who = program->run, .question = question, .said = "", .mark = nb_ctx_mark(ctx)};
     NB_REQUIRE(ctx, question, NB_ENOMEM, "out of memory: a question");
-    NB_TRY(ctx, nb_defer(ctx, drop, question));
+    NB_TRY(ctx, nb_defer_json(ctx, question));
     return nb_temporary_folder(&q->folder, ctx);
 }
 
@@ -110,7 +99,7 @@ static nb_status read_answer(nb_question *q, nb_ctx *ctx)
     NB_TRY(ctx, nb_question_find(q, "answer.json", &path, ctx));
     if (!path) return NB_OK;
     json_t *answer = json_load_file(path, 0, &error);
-    if (answer) NB_TRY(ctx, nb_defer(ctx, drop, answer));
+    if (answer) NB_TRY(ctx, nb_defer_json(ctx, answer));
     NB_REQUIRE(ctx, json_is_object(answer), NB_EIO, "%s: answer.json: expected a JSON object%s%s%s", q->who,
                answer ? "" : ": ", answer ? "" : error.text, q->said);
     q->answer = answer;

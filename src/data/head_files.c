@@ -2,6 +2,8 @@
 /* head_files.c - patterns and folders that stand for several files of heads. */
 #include "data/head.h"
 
+#include "base/text.h"
+
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +38,6 @@ static nb_status match(const char *pattern, glob_t *found, nb_ctx *ctx)
     return NB_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Takes the names found, without the folder before them and without q.npy at the end, since a folder of .npy files is
  * named by its path. */
 static nb_status take_names(const glob_t *found, size_t skip, bool in_folder, const char ***names, nb_ctx *ctx)
@@ -52,24 +49,18 @@ static nb_status take_names(const glob_t *found, size_t skip, bool in_folder, co
         if (in_folder && length > end && strcmp(name + length - end, q_npy) == 0) length -= end;
         NB_NEED((*names)[i], nb_format(ctx, "%.*s", (int)length, name));
     }
-    if (found->gl_pathc > 0) qsort(*names, found->gl_pathc, sizeof **names, compare);
+    if (found->gl_pathc > 0) qsort(*names, found->gl_pathc, sizeof **names, nb_text_compare);
     return NB_OK;
-}
-
-static bool has_q(const char *folder, nb_ctx *ctx)
-{
-    struct stat info;
-    const char *path = nb_format(ctx, "%s%s", folder, q_npy);
-    return path && stat(path, &info) == 0;
 }
 
 nb_status nb_head_files(const char *folder, const char *text, int *count, const char *const **files, nb_ctx *ctx)
 {
-    const char *path, *base, **names;
+    const char *path, *q, *base, **names;
     struct stat info;
     glob_t *found;
     NB_NEED(path, nb_format(ctx, "%s%s", folder, text));
-    bool there = stat(path, &info) == 0, in_folder = there && S_ISDIR(info.st_mode) && !has_q(path, ctx);
+    NB_NEED(q, nb_format(ctx, "%s%s", path, q_npy));
+    bool there = stat(path, &info) == 0, in_folder = there && S_ISDIR(info.st_mode) && stat(q, &info) != 0;
     *count = there ? 0 : -1;
     if (!in_folder && (there || !nb_head_files_pattern(text))) return NB_OK;
     NB_NEED(found, nb_alloc(ctx, 1, sizeof *found));

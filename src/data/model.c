@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/scratch.h"
 #include "base/server.h"
+#include "base/text.h"
 #include "data/asking.h"
 #include "data/head.h"
 
@@ -165,18 +166,11 @@ nb_status nb_model_write_heads(const nb_model_program *p, const nb_model *m, int
     return nb_scratch_end((size_t)count * (size_t)m->n * each * sizeof(float), status, ctx);
 }
 
-static int index_of(const char *name, const char *const *names)
-{
-    int i = 0;
-    while (names[i] && strcmp(names[i], name) != 0) i++;
-    return names[i] ? i : -1;
-}
-
 /* "skipped" or "diverged" with the reason; false: it is neither. */
 static bool is_outcome(const char *key, const json_t *value, nb_model_outcome *outcome)
 {
     static const char *const keys[] = {"skipped", "diverged", NULL};
-    int which = index_of(key, keys);
+    int which = nb_text_index(key, keys);
     if (which < 0 || !json_is_string(value)) return false;
     *outcome = (nb_model_outcome){keys[which], json_string_value(value)};
     return true;
@@ -190,7 +184,7 @@ static nb_status read_effect(const nb_model_program *p, const json_t *answer, co
     int known = 0;
     json_object_foreach((json_t *)answer, key, value)
     {
-        int at = index_of(key, names);
+        int at = nb_text_index(key, names);
         if (is_outcome(key, value, outcome)) continue;
         NB_REQUIRE(ctx, at >= 0 && (json_is_number(value) || json_is_null(value)), NB_EINVAL, "%s: effect: %s '%s'",
                    p->run, at < 0 ? "there is no column" : "expected a number or null as", key);

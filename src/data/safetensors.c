@@ -124,19 +124,6 @@ static nb_status read_place(const char *path, const char *name, const json_t *js
     return NB_OK;
 }
 
-static nb_status read_tensor(const char *path, const nb_stored_tensor *stored, nb_tensor *t, nb_ctx *ctx)
-{
-    int64_t bytes, held = stored->end - stored->begin;
-    *t = (nb_tensor){.name = stored->name, .offset = stored->begin};
-    NB_TRY(ctx, read_dtype(path, stored->header, t, ctx));
-    NB_TRY(ctx, read_integers(path, t->name, stored->header, "shape", NB_MAX_RANK, t->shape, ctx));
-    t->rank = (int)json_array_size(json_object_get(stored->header, "shape"));
-    NB_REQUIRE(ctx, nb_tensor_extent(t, &t->count, &bytes), NB_EIO, "%s: tensor '%s', shape: too large", path, t->name);
-    NB_REQUIRE(ctx, bytes == held, NB_EIO, "%s: tensor '%s', shape: stands for %lld bytes, data_offsets for %lld", path,
-               t->name, (long long)bytes, (long long)held);
-    return NB_OK;
-}
-
 static nb_status check_metadata(const char *path, json_t *json, nb_ctx *ctx)
 {
     const char *key;
@@ -199,10 +186,22 @@ nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ct
 nb_status nb_safetensors_find(const char *path, const nb_safetensors *file, const char *name, bool *there,
                               nb_tensor *tensor, nb_ctx *ctx)
 {
+    int64_t bytes;
     int i = 0;
     while (i < file->count && strcmp(file->tensors[i].name, name) != 0) i++;
     *there = i < file->count;
-    return *there ? read_tensor(path, &file->tensors[i], tensor, ctx) : NB_OK;
+    if (!*there) return NB_OK;
+    const nb_stored_tensor *stored = &file->tensors[i];
+    int64_t held = stored->end - stored->begin;
+    *tensor = (nb_tensor){.name = stored->name, .offset = stored->begin};
+    NB_TRY(ctx, read_dtype(path, stored->header, tensor, ctx));
+    NB_TRY(ctx, read_integers(path, name, stored->header, "shape", NB_MAX_RANK, tensor->shape, ctx));
+    tensor->rank = (int)json_array_size(json_object_get(stored->header, "shape"));
+    NB_REQUIRE(ctx, nb_tensor_extent(tensor, &tensor->count, &bytes), NB_EIO, "%s: tensor '%s', shape: too large", path,
+               name);
+    NB_REQUIRE(ctx, bytes == held, NB_EIO, "%s: tensor '%s', shape: stands for %lld bytes, data_offsets for %lld", path,
+               name, (long long)bytes, (long long)held);
+    return NB_OK;
 }
 
 const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key)

@@ -20,14 +20,6 @@ static const nb_option options[] = {
     NB_REAL_OR(softmax_options, scale, "auto", "auto", 1e-9, 1e9, "factor of the scores q.k; auto: 1/sqrt(d)"),
     NB_OPTION_END};
 
-/* The softmax of `count` scores in place; false if they are not finite. */
-static bool normalise(size_t count, double *scores)
-{
-    double sum = nb_exp_sum(count, scores, nb_largest(count, scores));
-    nb_scale(count, 1 / sum, scores);
-    return isfinite(sum);
-}
-
 static double scale_of(const void *opts, int d)
 {
     const softmax_options *o = opts;
@@ -41,7 +33,9 @@ static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *c
     for (int i = 0; i < t->queries; i++) {
         double *row = out + (size_t)i * (size_t)t->ld;
         int seen = t->causal && t->positions[i] + 1 < t->keys ? t->positions[i] + 1 : t->keys;
-        NB_REQUIRE(ctx, normalise((size_t)seen, row), NB_ENUMERIC, "softmax: the scores of query %d are not finite",
+        double sum = nb_exp_sum((size_t)seen, row, nb_largest((size_t)seen, row));
+        nb_scale((size_t)seen, 1 / sum, row);
+        NB_REQUIRE(ctx, isfinite(sum), NB_ENUMERIC, "softmax: the scores of query %d are not finite",
                    t->positions ? t->positions[i] : i);
         for (int j = seen; j < t->keys; j++) row[j] = 0;
     }

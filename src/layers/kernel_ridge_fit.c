@@ -147,14 +147,6 @@ static void sample(int n, int count, const double *pi, double u, int *kept)
     }
 }
 
-/* Divides what keys that are not near receive by their sum, *far. */
-static void normalise(size_t n, double *received, double *far)
-{
-    *far = 0;
-    for (size_t j = 0; j < n; j++) *far += received[j] += least_far;
-    nb_scale(n, 1 / *far, received);
-}
-
 /* Averages over the rows of R what keys receive; with near keys, what they receive where they are not near. */
 static void find_received(head_system *x)
 {
@@ -165,7 +157,11 @@ static void find_received(head_system *x)
         for (int g = 0; g < p->groups; g++)
             x->received[j] += (double)nb_kernel_ridge_received(p, x->head, x->near, g)[j] / p->k;
     }
-    if (x->near) normalise((size_t)n, x->received, &x->far);
+    if (!x->near) return;
+    /* They are divided by their sum, x->far */
+    x->far = 0;
+    for (int j = 0; j < n; j++) x->far += x->received[j] += least_far;
+    nb_scale((size_t)n, 1 / x->far, x->received);
 }
 
 /* Draws keys by what they receive, and finds their weights. */

@@ -299,25 +299,20 @@ static void run_calls(nb_pass *pass, const nb_landmark_state *s, nb_task *task, 
     for (int i = 0; i < heads && outside; i++) task(w, i, 0);
 }
 
-static void divide_time(nb_pass *pass, const nb_landmark_state *s)
-{
-    double select_s = 0, core_s = 0;
-    for (int i = 0; i < nb_layer_heads(&pass->layer->shape); i++) {
-        select_s += s->heads[i].select_s;
-        core_s += s->heads[i].core_s;
-    }
-    nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = select_s, [NB_PART_CORE] = core_s});
-}
-
 nb_status nb_landmark_middle(nb_landmark_work *w, nb_ctx *ctx)
 {
     nb_pass *pass = w->pass;
     nb_landmark_state *s = w->s;
     int heads = nb_layer_heads(&pass->layer->shape);
     bool kept = !w->fresh && !s->how.keep_place;
+    double select_s = 0, core_s = 0;
     if (kept) return NB_OK;
     run_calls(pass, s, prepare_task, w);
-    divide_time(pass, s);
+    for (int i = 0; i < heads; i++) {
+        select_s += s->heads[i].select_s;
+        core_s += s->heads[i].core_s;
+    }
+    nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = select_s, [NB_PART_CORE] = core_s});
     NB_TRY(ctx, nb_landmark_outcome(pass, s, ctx));
     if (pass->refusal || s->how.kind == NB_NOCORE || s->how.drawn || nb_landmark_looks_at_s(&s->how)) return NB_OK;
     for (int i = 0; i < heads; i++) w->batch_one = fmax(w->batch_one, s->heads[i].one);

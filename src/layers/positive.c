@@ -19,23 +19,18 @@ static double norm_of(int d, const double *x)
     return sqrt(nb_dot((size_t)d, x, x));
 }
 
-/* x less its components along `count` orthonormal columns, twice: once leaves what rounding adds. */
-static void project_out(int d, int count, const double *columns, double *x)
-{
-    nb_count_multiplications(4.0 * d * count);
-    for (int j = 0; j < 2 * count; j++) {
-        const double *column = columns + (size_t)(j % count) * (size_t)d;
-        double product = nb_dot((size_t)d, column, x);
-        for (int i = 0; i < d; i++) x[i] -= product * column[i];
-    }
-}
-
 /* Draws column j of an orthonormal block. */
 static void draw_direction(gsl_rng *rng, int d, int j, double *block)
 {
     double *x = block + (size_t)j * (size_t)d, norm;
     draw_vector(rng, d, x);
-    project_out(d, j, block, x);
+    /* x less its components along the columns before, twice: once leaves what rounding adds */
+    nb_count_multiplications(4.0 * d * j);
+    for (int c = 0; c < 2 * j; c++) {
+        const double *column = block + (size_t)(c % j) * (size_t)d;
+        double product = nb_dot((size_t)d, column, x);
+        for (int i = 0; i < d; i++) x[i] -= product * column[i];
+    }
     norm = norm_of(d, x);
     nb_count_multiplications(d);
     for (int i = 0; i < d; i++) x[i] /= norm;

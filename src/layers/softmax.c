@@ -147,13 +147,6 @@ void nb_softmax_add(nb_softmax *s, int count, const nb_scalar *k, const nb_scala
     }
 }
 
-static void find_lse(int count, const nb_scalar *largest, const nb_scalar *sum, nb_scalar *lse)
-{
-    double unit = nb_softmax_unit();
-    for (int i = 0; lse && i < count; i++)
-        lse[i] = sum[i] > 0 ? (nb_scalar)((double)largest[i] * unit + log((double)sum[i])) : -INFINITY;
-}
-
 /* Clears the outputs where no key was seen; else they hold the sums that BLAS has added. */
 static void clear_unseen(nb_softmax *s)
 {
@@ -176,7 +169,9 @@ void nb_softmax_end(nb_softmax *s, nb_scalar *lse)
         clear_unseen(s);
         if (s->dv > 0) nb_softmax_divide(s->count, s->dv, s->out, s->sum);
     }
-    find_lse(s->count, s->largest, s->sum, lse);
+    double unit = nb_softmax_unit();
+    for (int i = 0; lse && i < s->count; i++)
+        lse[i] = s->sum[i] > 0 ? (nb_scalar)((double)s->largest[i] * unit + log((double)s->sum[i])) : -INFINITY;
 }
 
 /* Returns 2 or e to the power of a - b, 1 where both are -infinity. */

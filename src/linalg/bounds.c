@@ -58,20 +58,6 @@ void nb_bounded_renew(nb_bounded *b, int n)
 
 static const double largest_square = 1e20; /* of scaled points and centres: beyond it products may overflow */
 
-/* |x - c|^2 is 2 - 2 x'c to rounding if both are unit vectors, and 1 less if x is 0. Left open is a point far away from
- * those that gave mean and scale. */
-static void set_point(nb_bounding *c, int i)
-{
-    const nb_bounded *p = c->points;
-    double unit = p->scale * p->scale, whole = unit * p->squares[i], error = p->error * whole + p->d * (double)FLT_MIN;
-    if (c->cosine) {
-        error += unit * 8 * (p->d + 4) * DBL_EPSILON;
-        if (nb_sum_of_squares((size_t)p->d, p->x + (size_t)i * (size_t)p->d) < 0.5) whole += unit;
-    }
-    c->rest[i] = whole < largest_square ? whole - error : -INFINITY;
-    c->point_error[i] = (float)(2 * error);
-}
-
 nb_status nb_bounding_init(nb_bounding *c, const nb_bounded *points, int m, bool cosine, nb_ctx *ctx)
 {
     size_t d = (size_t)points->d, n = (size_t)points->n;
@@ -87,14 +73,19 @@ nb_status nb_bounding_init(nb_bounding *c, const nb_bounded *points, int m, bool
 
 void nb_bounding_renew(nb_bounding *c)
 {
-    for (int i = 0; i < c->points->n; i++) set_point(c, i);
-}
-
-static void leave_open(nb_bounding *c, int j)
-{
-    memset(c->z + (size_t)j * (size_t)c->points->d, 0, (size_t)c->points->d * sizeof *c->z);
-    c->offset[j] = -1e30f;
-    c->centre_error[j] = INFINITY;
+    const nb_bounded *p = c->points;
+    double unit = p->scale * p->scale;
+    for (int i = 0; i < p->n; i++) {
+        /* |x - c|^2 is 2 - 2 x'c to rounding if both are unit vectors, and 1 less if x is 0 */
+        double whole = unit * p->squares[i], error = p->error * whole + p->d * (double)FLT_MIN;
+        if (c->cosine) {
+            error += unit * 8 * (p->d + 4) * DBL_EPSILON;
+            if (nb_sum_of_squares((size_t)p->d, p->x + (size_t)i * (size_t)p->d) < 0.5) whole += unit;
+        }
+        /* Left open is a point far away from those that gave mean and scale */
+        c->rest[i] = whole < largest_square ? whole - error : -INFINITY;
+        c->point_error[i] = (float)(2 * error);
+    }
 }
 
 /* Left open are a centre far away from the points, beyond the range of single precision, and a zero one of unit
@@ -113,7 +104,10 @@ void nb_bounding_set(nb_bounding *c, int j, const double *centre)
     }
     c->offset[j] = (float)(square - p->error * square);
     c->centre_error[j] = (float)(2 * p->error * square);
-    if (!(square < largest_square) || (c->cosine && nb_sum_of_squares(d, centre) < 0.5)) leave_open(c, j);
+    if (square < largest_square && !(c->cosine && nb_sum_of_squares(d, centre) < 0.5)) return;
+    memset(out, 0, d * sizeof *out);
+    c->offset[j] = -1e30f;
+    c->centre_error[j] = INFINITY;
 }
 
 void nb_bounding_column(const nb_bounding *c, int j, float *lower)

@@ -70,14 +70,6 @@ int nb_cover_farthest(const nb_cover *c)
     return farthest;
 }
 
-/* Returns the k-th point that is not chosen, from 0. */
-static int left(const nb_cover *c, int k)
-{
-    int i = 0;
-    while (c->chosen[i] || k-- > 0) i++;
-    return i;
-}
-
 int nb_cover_draw(const nb_cover *c, gsl_rng *rng)
 {
     bool apart = nb_largest((size_t)c->n, c->nearest) > 0;
@@ -87,5 +79,7 @@ int nb_cover_draw(const nb_cover *c, gsl_rng *rng)
         return nb_draw(rng, c->n, c->weighted);
     }
     if (apart) return nb_draw(rng, c->n, c->nearest); /* chosen ones weigh 0 */
-    return left(c, (int)gsl_rng_uniform_int(rng, (unsigned long)(c->n - c->count)));
+    int left = (int)gsl_rng_uniform_int(rng, (unsigned long)(c->n - c->count)), i = 0;
+    while (c->chosen[i] || left-- > 0) i++; /* of those that are not chosen the one behind so many */
+    return i;
 }

@@ -261,14 +261,6 @@ static void assign(work *w, bool drawn_apart)
     memcpy(w->previous, c->group, (size_t)c->n * sizeof *c->group);
 }
 
-static void add_weighted(work *w)
-{
-    nb_clusters *c = w->c;
-    nb_count_multiplications((double)c->n * c->d);
-    for (int i = 0; i < c->n; i++)
-        if (w->changed[c->group[i]]) nb_add_scaled((size_t)c->d, weight(w, i), point(c, i), centre(c, c->group[i]));
-}
-
 static void move_centre(work *w, int j)
 {
     nb_clusters *c = w->c;
@@ -293,10 +285,13 @@ static void move_centres(work *w)
     }
     for (int i = 0; i < c->n; i++)
         if (w->changed[c->group[i]]) w->mass[c->group[i]] += weight(w, i);
-    if (w->how->weights)
-        add_weighted(w);
-    else
+    if (w->how->weights) {
+        nb_count_multiplications((double)c->n * c->d);
+        for (int i = 0; i < c->n; i++)
+            if (w->changed[c->group[i]]) nb_add_scaled((size_t)c->d, weight(w, i), point(c, i), centre(c, c->group[i]));
+    } else {
         nb_add_to_groups((size_t)c->d, (size_t)c->n, c->x, c->group, w->changed, c->centres);
+    }
     for (int k = 0; k < w->moved_count; k++) move_centre(w, w->moved[k]);
     memset(w->changed, 0, (size_t)c->m * sizeof *w->changed);
 }

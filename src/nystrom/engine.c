@@ -60,12 +60,6 @@ size_t nb_engine_together(const nb_how *how)
     return streams(how) && (how->precision == NB_MIXED || (how->wanted & look_again)) ? 1 << 28 : 0;
 }
 
-static nb_status measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx)
-{
-    if (how->tokens) return nb_sampled_measure(scene, how, count, requests, ctx);
-    return (how->engine == NB_DIRECT ? nb_direct_measure : nb_streamed_measure)(scene, how, count, requests, ctx);
-}
-
 /* Measures that need S alone: floor_rank, and spectral_error, which so far is the norm of the difference, made
  * relative to that of S. */
 static nb_status compare_with_spectrum(nb_scene *scene, nb_request *r, nb_ctx *ctx)
@@ -109,7 +103,9 @@ nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     for (int i = 0; i < count; i++)
         NB_REQUIRE(ctx, requests[i].seen == 0 || how->order, NB_EBUG,
                    "a core has looked at rows of S, and there is no order of them");
-    NB_TRY(ctx, measure(scene, &possible, count, requests, ctx));
+    NB_TRY(ctx, (how->tokens                ? nb_sampled_measure
+                 : how->engine == NB_DIRECT ? nb_direct_measure
+                                            : nb_streamed_measure)(scene, &possible, count, requests, ctx));
     if (!how->tokens) NB_TRY(ctx, compare_all(scene, count, requests, ctx));
     for (int i = 0; i < count; i++) {
         nb_measures *m = &requests[i].measures;

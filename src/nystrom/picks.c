@@ -162,14 +162,6 @@ nb_status nb_picks_check(const nb_picks *picks, int n, int m, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void group_means(const nb_picks *picks, int d, const double *x, const int *size, double *landmarks)
-{
-    for (int i = 0; i < picks->n; i++)
-        nb_add((size_t)d, x + (size_t)i * (size_t)d, landmarks + (size_t)picks->groups[i] * (size_t)d);
-    for (int j = 0; j < picks->m; j++)
-        for (int l = 0; l < d; l++) landmarks[(size_t)j * (size_t)d + (size_t)l] /= size[j];
-}
-
 nb_status nb_picks_landmarks(const nb_picks *picks, int d, int n, const double *x, double *landmarks, nb_ctx *ctx)
 {
     size_t bytes = (size_t)d * sizeof *x;
@@ -184,7 +176,10 @@ nb_status nb_picks_landmarks(const nb_picks *picks, int d, int n, const double *
         NB_NEED(size, nb_alloc(ctx, (size_t)picks->m, sizeof *size));
         for (int i = 0; i < n; i++) size[picks->groups[i]]++;
         memset(landmarks, 0, (size_t)picks->m * bytes);
-        group_means(picks, d, x, size, landmarks);
+        for (int i = 0; i < n; i++)
+            nb_add((size_t)d, x + (size_t)i * (size_t)d, landmarks + (size_t)picks->groups[i] * (size_t)d);
+        for (int j = 0; j < picks->m; j++)
+            for (int l = 0; l < d; l++) landmarks[(size_t)j * (size_t)d + (size_t)l] /= size[j];
     }
     return NB_OK;
 }

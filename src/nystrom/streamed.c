@@ -72,14 +72,6 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     return NB_OK;
 }
 
-/* |M - C|_F relative to |S|_F; c is the request's. */
-static double core_part(const nb_projection *p, const double *c, double norm, double *scratch)
-{
-    size_t square = (size_t)p->m * (size_t)p->m;
-    for (size_t i = 0; i < square; i++) scratch[i] = p->mid[i] - c[i];
-    return nb_frobenius(square, scratch) / norm;
-}
-
 /* |(S - F X B) V|: outside of range(F), and inside. */
 static nb_status output_error(const nb_projection *p, const double *c, double *error, nb_ctx *ctx)
 {
@@ -108,7 +100,8 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
     nb_projection_core(p, x, scratch, c, &sizes);
     /* error^2 = subspace^2 + |C - M|^2/|S|^2 */
     out->error_subspace = p->subspace;
-    out->error_core = core_part(p, c, norm, scratch);
+    for (size_t i = 0; i < square; i++) scratch[i] = p->mid[i] - c[i];
+    out->error_core = nb_frobenius(square, scratch) / norm;
     out->error = nb_hypotenuse(out->error_subspace, out->error_core);
     if (!isfinite(out->error)) return NB_OK;
     /* |S - F X B|^2/n^2, and <S, F X B> = <M, C> over the norms */

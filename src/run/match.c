@@ -16,14 +16,6 @@ static int axis_of(const nb_study *study, const nb_column *column)
     return axis && axis->type == NB_AXIS_COMPONENT ? (int)(axis - study->axes) : -1;
 }
 
-/* The labels that the config gives to the components in a column. */
-static nb_status given_labels(const nb_config *config, const nb_selector *s, nb_given_labels *labels, nb_ctx *ctx)
-{
-    *labels = (nb_given_labels){.count = 0};
-    if (!s->axis || !s->registry) return NB_OK;
-    return nb_given_labels_add(labels, s->registry, &config->lists[s->axis - config->study->axes].choices, ctx);
-}
-
 static nb_candidate candidate_of(const nb_column *column, const void *row)
 {
     const char *field = (const char *)row + column->offset;
@@ -60,7 +52,7 @@ static nb_status find_candidates(const nb_plan *plan, const char *name, nb_candi
         NB_GROW(ctx, c->items, c->count, room);
         c->items[c->count++] = candidate_of(c->column.column, &row);
     }
-    NB_TRY(ctx, given_labels(plan->config, &c->column, &labels, ctx));
+    NB_TRY(ctx, nb_config_labels(plan->config, &c->column, &labels, ctx));
     return nb_candidates_label(c, &labels, ctx);
 }
 
@@ -107,7 +99,7 @@ static nb_status list_candidates(const nb_plan *plan, const nb_column *column, n
     const nb_choices *all = &config->lists[c->column.axis - config->study->axes].choices;
     NB_NEED(c->items, nb_alloc(ctx, (size_t)all->count + 1, sizeof *c->items));
     for (int i = 0; i < all->count; i++) c->items[c->count++] = (nb_candidate){.text = all->items[i].canonical};
-    NB_TRY(ctx, given_labels(config, &c->column, &labels, ctx));
+    NB_TRY(ctx, nb_config_labels(config, &c->column, &labels, ctx));
     return nb_candidates_label(c, &labels, ctx);
 }
 

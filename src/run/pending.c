@@ -59,14 +59,6 @@ nb_status nb_pending_fail(const nb_pending *p, nb_status status, int first, int 
     return nb_pending_put_all(p, first, end, nb_pending_outcome(status), reason);
 }
 
-static nb_status run_instance(const nb_pending *p, nb_instance_run *run, void *self, int first, int end)
-{
-    const char *refusal = nb_pending_scene(p)->refusal;
-    NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
-    NB_TRY(p->ctx, refusal ? nb_pending_put_all(p, first, end, "skipped", refusal) : run(self, first, end));
-    return p->sink->end(p->sink->self, p->ctx);
-}
-
 static bool same_instance(const nb_planned_row *a, const nb_planned_row *b)
 {
     return a->scene == b->scene && a->trial == b->trial;
@@ -76,13 +68,16 @@ static bool same_instance(const nb_planned_row *a, const nb_planned_row *b)
 nb_status nb_pending_run(const nb_pending *p, nb_instance_run *run, void *self)
 {
     const nb_planned_row *rows = p->plan->rows;
+    const char *refusal = nb_pending_scene(p)->refusal;
     int count = nb_plan_first_row(p->plan, p->scene + 1), end = nb_plan_first_row(p->plan, p->scene);
     for (int at; (at = next_pending(p, end, count)) < count;) {
         int first = at;
         while (first > end && same_instance(&rows[first - 1], &rows[at])) first--;
         for (end = at + 1; end < count && same_instance(&rows[end], &rows[at]);) end++;
         if (p->sink->stop(p->sink->self)) break;
-        NB_TRY(p->ctx, run_instance(p, run, self, first, end));
+        NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
+        NB_TRY(p->ctx, refusal ? nb_pending_put_all(p, first, end, "skipped", refusal) : run(self, first, end));
+        NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
     }
     return NB_OK;
 }

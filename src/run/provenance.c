@@ -83,23 +83,16 @@ static int add_machine(json_t *facts)
     return failed;
 }
 
-/* "OpenBLAS 0.3.21 ...": the version alone. */
-static nb_status arithmetic_here(int blas_threads, const char **text, nb_ctx *ctx)
-{
-    nb_blas_info blas;
-    nb_blas_describe(&blas);
-    const char *name = "OpenBLAS ",
-               *version = strncmp(blas.config, name, strlen(name)) == 0 ? blas.config + strlen(name) : "?";
-    NB_NEED(*text, nb_format(ctx, "%s kernels of OpenBLAS %.*s, %s vectors, %d BLAS thread%s", blas.kernels,
-                             (int)strcspn(version, " "), version, nb_vector_width(), blas_threads,
-                             blas_threads == 1 ? "" : "s"));
-    return NB_OK;
-}
-
 nb_status nb_program_here(int blas_threads, nb_program *program, nb_ctx *ctx)
 {
     long long bytes;
-    NB_TRY(ctx, arithmetic_here(blas_threads, &program->arithmetic, ctx));
+    nb_blas_info blas;
+    nb_blas_describe(&blas);
+    const char *name = "OpenBLAS ", /* "OpenBLAS 0.3.21 ...": the version alone */
+        *version = strncmp(blas.config, name, strlen(name)) == 0 ? blas.config + strlen(name) : "?";
+    NB_NEED(program->arithmetic, nb_format(ctx, "%s kernels of OpenBLAS %.*s, %s vectors, %d BLAS thread%s",
+                                           blas.kernels, (int)strcspn(version, " "), version, nb_vector_width(),
+                                           blas_threads, blas_threads == 1 ? "" : "s"));
     program->build = NB_BUILD_ID;
     return nb_digest_file("/proc/self/exe", &program->executable, &bytes, ctx);
 }

@@ -267,13 +267,6 @@ void nb_store_restrict(nb_store *store)
     sqlite3_set_authorizer(store->db, writes ? NULL : only_reads_file, NULL);
 }
 
-static nb_status make_tables(nb_store *store, nb_ctx *ctx)
-{
-    NB_TRY(ctx, nb_store_execute(store, "store.create", "creating the tables", ctx));
-    NB_TRY(ctx, nb_store_set(store, "study", store->study->component.name, ctx));
-    return nb_store_commit(store, ctx);
-}
-
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
 {
     int tables;
@@ -297,7 +290,11 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     nb_store_restrict(store);
     store->fresh = tables == 0;
     NB_REQUIRE(ctx, !store->fresh || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
-    if (store->fresh) NB_TRY(ctx, make_tables(store, ctx));
+    if (store->fresh) {
+        NB_TRY(ctx, nb_store_execute(store, "store.create", "creating the tables", ctx));
+        NB_TRY(ctx, nb_store_set(store, "study", study->component.name, ctx));
+        NB_TRY(ctx, nb_store_commit(store, ctx));
+    }
     NB_TRY(ctx, check_version(store, ctx));
     NB_TRY(ctx, nb_store_execute(store, writable ? "store.cache_to_write" : "store.cache_to_read", "opening it", ctx));
     NB_TRY(ctx, check_whole(store, ctx));

@@ -119,25 +119,19 @@ static nb_status check_draws(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A store that is as planned stays as it is, byte for byte. */
-static nb_status set_draws(nb_store *store, nb_draw_sharing draws, nb_ctx *ctx)
-{
-    int then;
-    NB_TRY(ctx, nb_store_draws(store, &then, ctx));
-    return then == (int)draws ? NB_OK : nb_store_set(store, "draws", nb_draws_words[draws], ctx);
-}
-
 /* Within a transaction. */
 static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
                         nb_ctx *ctx)
 {
     nb_signed *by;
     nb_standing unused;
-    int count;
+    int count, draws;
     NB_TRY(ctx, clear_journal(store, ctx));
     NB_TRY(ctx, nb_store_add_columns(store, ctx));
     NB_TRY(ctx, check_draws(store, plan, ctx));
-    NB_TRY(ctx, set_draws(store, plan->config->draws, ctx));
+    NB_TRY(ctx, nb_store_draws(store, &draws, ctx));
+    if (draws != (int)plan->config->draws) /* a store that is as planned stays as it is, byte for byte */
+        NB_TRY(ctx, nb_store_set(store, "draws", nb_draws_words[plan->config->draws], ctx));
     if (!store->write) NB_TRY(ctx, nb_store_prepare(store, "store.write", &store->write, ctx));
     NB_TRY(ctx, make_planned(store, plan, ctx));
     NB_TRY(ctx, nb_store_execute(store, "store.place", "planning", ctx));
