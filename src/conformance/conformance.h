@@ -42,7 +42,7 @@ typedef struct {
     const char *reason; /* why the tolerance is what it is */
 } nb_property;
 
-/* A property of several kinds: all that was allocated in ctx ends as it began. */
+/* A property of several kinds: nothing was written beyond the end of what ctx has allocated. */
 nb_status nb_memory_untouched(const void *self, double tolerance, nb_ctx *ctx);
 
 /* The properties of the kinds that have a table of them; each array ends with name == NULL. */

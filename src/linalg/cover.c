@@ -80,6 +80,6 @@ int nb_cover_draw(const nb_cover *c, gsl_rng *rng)
     }
     if (apart) return nb_draw(rng, c->n, c->nearest); /* chosen ones weigh 0 */
     int left = (int)gsl_rng_uniform_int(rng, (unsigned long)(c->n - c->count)), i = 0;
-    while (c->chosen[i] || left-- > 0) i++; /* of those that are not chosen the one behind so many */
+    while (c->chosen[i] || left-- > 0) i++; /* the one that is not chosen and has so many before it */
     return i;
 }

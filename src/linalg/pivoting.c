@@ -75,7 +75,7 @@ void nb_pivoting_eliminate(nb_pivoting *p, int pivot)
     for (int j = 0; j < p->columns; j++) {
         if (p->residual[j] == 0) continue;
         p->residual[j] -= p->taken[j] * p->taken[j];
-        if (p->residual[j] > sqrt(DBL_EPSILON) * p->computed[j]) continue;
+        if (!(p->residual[j] <= sqrt(DBL_EPSILON) * p->computed[j])) continue;
         p->residual[j] = p->computed[j] = project(p, j);
         if (p->residual[j] <= p->rounding[j]) p->residual[j] = 0;
     }
