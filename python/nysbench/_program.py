@@ -307,7 +307,8 @@ def _end(process):
 
 
 class Loop:
-    """Reads a program's streams, and answers questions of bridges meanwhile, in this thread. served: as in run_program."""
+    """Reads a program's streams, and answers questions of bridges meanwhile, in this thread. served: as in
+    run_program."""
 
     def __init__(self, served, address, stack):
         self.served, self.address = served, address
