@@ -267,8 +267,7 @@ def check(function: Callable, *, timeout: float = 60) -> list[Check]:
         spec = functions.spec(function, None)
         (label, found), = zip(functions.labels.values(), functions.found.values())
         shown = Progress(False, [])
-        status, out = functions.run(
-            ["check", "--kind", found.kind, f"--timeout={timeout}", spec], shown.line)
+        status, out = functions.run(["check", "--kind", found.kind, f"--timeout={timeout}", spec], shown.line)
     if status not in (0, 1):
         raise failure(status, shown.errors)
     checks = list(_checks(out.replace("\n    ", " "), label))
@@ -390,8 +389,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
 def _suite(text, which, words, folder, functions, progress):
     """Runs the program; its result of the method with that text."""
     with progress as shown:
-        status, out = functions.run(
-            ["suite", which, f"--out={folder}", *words, text], shown.line)
+        status, out = functions.run(["suite", which, f"--out={folder}", *words, text], shown.line)
     if status != 0:
         raise failure(status, shown.errors)
     for line in [*shown.warnings, *functions.doubts()]:

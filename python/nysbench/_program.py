@@ -282,8 +282,8 @@ def run_program(arguments, on_line, served, copies):
         if served:
             environment["NYSBENCH_SESSION"] = loop.address
         script = [sys.executable, "-I", "-S", str(FOLDER / "_processes.py")]
-        command = [*script, "end-with", str(os.getpid()), program(), *arguments]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        words = [*script, "end-with", str(os.getpid()), program(), *arguments]
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    start_new_session=True, env=environment)
         stack.callback(process.stdout.close)
         stack.callback(process.stderr.close)

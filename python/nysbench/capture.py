@@ -22,7 +22,7 @@ import types
 import wave
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ class Heads:
             return self
         parts = {name: getattr(self, name)[..., :tokens, :] for name in "qkv"}
         metadata = {**self.metadata, "cut": f"first {tokens} of {n} tokens"}
-        return Heads(**{**self.__dict__, **parts, "metadata": metadata})
+        return replace(self, metadata=metadata, **parts)
 
     def save(self, path, dtype=np.float32, **metadata):
         """Writes the heads as a file that nysbench reads; further metadata are texts."""
@@ -471,9 +471,9 @@ def _opened(path, **how):
 
 def _write_files(options, inputs):
     """Writes the files; yields a line about each."""
-    for path in sorted(Path(options.model).glob("*")):
-        if path.is_file():
-            _opened(path, mode="rb").close()
+    for part in sorted(Path(options.model).glob("*")):
+        if part.is_file():
+            _opened(part, mode="rb").close()
     reader = _Reader(options, inputs[0].kind)
     model = _part(_model(options.model), options.part)
     facts = _facts(options)

@@ -200,7 +200,7 @@ def _without_gradient():
     """found, as an output of q, k and v through which there is no way back."""
     torch = needs("torch")
 
-    class WithoutGradient(torch.autograd.Function):
+    class WithoutGradient(torch.autograd.Function):  # type: ignore[name-defined]  # torch is imported above
         @staticmethod
         def forward(_, q, k, v, found):
             return found
@@ -297,7 +297,7 @@ class _Model:
     def __init__(self, model, inputs, names):
         self.model, self.inputs, self.names, self.label = model, inputs, names, type(model).__name__
         self.kept = OrderedDict()  # by source: its heads by layer, and its exact outputs
-        self.functions = None  # of the experiment
+        self.functions: Any = None  # of the experiment
 
     def __call__(self, question, _):
         answers = {"describe": self.describe, "heads": self.heads, "effect": self.effect}
@@ -323,12 +323,13 @@ class _Model:
         torch = needs("torch")
         with torch.no_grad():
             found = self.model(**self.inputs[source], output_hidden_states=True)
-        hidden = getattr(found, "last_hidden_state", None)
-        hidden = found.hidden_states[-1] if hidden is None else hidden
+        last = getattr(found, "last_hidden_state", None)
+        hidden = found.hidden_states[-1] if last is None else last
         logits = getattr(found, "logits", None)
-        foretold = logits is not None and "input_ids" in self.inputs[source] and logits.shape[:2] == hidden.shape[:2]
-        return (hidden[0].double().cpu().numpy(),
-                torch.log_softmax(logits[0].double(), -1).cpu().numpy() if foretold else None)
+        foretold = None
+        if logits is not None and "input_ids" in self.inputs[source] and logits.shape[:2] == hidden.shape[:2]:
+            foretold = torch.log_softmax(logits[0].double(), -1).cpu().numpy()
+        return hidden[0].double().cpu().numpy(), foretold
 
     def describe(self, _):
         layers, _ = self.exact(0)

@@ -18,6 +18,7 @@ import pickle
 import sys
 import time
 import traceback
+from typing import Any
 
 import numpy as np
 
@@ -116,8 +117,8 @@ def options_of(strategy, words):
 
 def given(request, read):
     """The values of _functions.GIVEN, or of TO_CORES, for a request; read: an array by its name."""
-    values = {"rng": np.random.default_rng(request["seed"]),
-              **{name: request[name] for name in ("m", "n", "seed", "causal")}}
+    values: dict[str, Any] = {"rng": np.random.default_rng(request["seed"]),
+                              **{name: request[name] for name in ("m", "n", "seed", "causal")}}
     if request.get("do") == "core":
         return {**values, **{name: read(name) for name in "FAB"}}
     side = request["side"]
@@ -180,7 +181,9 @@ def picks_of(result, request, alone):
 
 def check_shape(array, groups, request, alone):
     m, n, d = (request[name] for name in "mnd")
-    allowed = {"integers": (n,)} if groups else {"integers": (m,)} if alone else {"integers": (m,), "floats": (m, d)}
+    allowed: dict[str, tuple[int, ...]] = {"integers": (n if groups else m,)}
+    if not (groups or alone):
+        allowed["floats"] = (m, d)
     kind = "floats" if array.dtype.kind == "f" else "integers"
     if allowed.get(kind) == array.shape:
         return
@@ -353,7 +356,7 @@ def _parts(result):
     outputs, seconds, device = (*result, None)[:3]
     if seconds is not None:
         number = seconds.item() if hasattr(seconds, "item") and getattr(seconds, "ndim", 1) == 0 else seconds
-        if isinstance(number, bool) or not isinstance(number, numbers.Real) or not 0 <= number < math.inf:
+        if isinstance(number, bool) or not isinstance(number, numbers.Real) or not 0 <= float(number) < math.inf:
             raise Mistake(f"returned {came(seconds)} beside its outputs; expected seconds, a number of 0 or more")
         seconds = float(number)
     if device is not None and (not isinstance(device, str) or len(device.encode()) > LONGEST_DEVICE
