@@ -27,10 +27,10 @@
  * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto fits a head without and with near keys (both; a
  * window, if top=0) and has the fit with the lesser error at the exact queries, each left out; where these differ
  * little, k random queries decide with them. All kinds have the same draws. With a tolerance a head is fitted with near
- * keys only where its relative error without them is above it, as estimated at up to 32 queries: half of them are those
- * of the largest q_i'(k_i - mean k), which look most at themselves; the others are random, for all the rest. With a
- * limit, a head whose error e is above it then is exact at (1 - limit^2/e^2) n queries, those farthest from the nearest
- * centre. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
+ * keys only where the exact rows give these more than a fifth of their weight, or where its relative error without them
+ * is above it, as estimated at up to 32 queries: half of them are those of the largest q_i'(k_i - mean k), which look
+ * most at themselves; the others are random, for all the rest. With a limit, a head whose error e is above it then is
+ * exact at (1 - limit^2/e^2) n queries, those farthest from the nearest centre. Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"
@@ -92,8 +92,8 @@ static const nb_option options[] = {
         .lo = 2, .hi = 1 << 20, .word = "none", .second = "auto", .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, tolerance, NB_OPTION_REAL, double, "0",
-        "relative error, estimated at up to 32 queries, up to which near=auto leaves a head without near keys; 0: both "
-        "kinds are fitted and compared",
+        "relative error, estimated at up to 32 queries, up to which near=auto leaves a head without near keys, unless "
+        "its exact queries give these more than a fifth of their weight; 0: both kinds are fitted and compared",
         .lo = 0, .hi = 10, .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, limit, NB_OPTION_REAL, double, "0",
@@ -512,9 +512,10 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static double head_work(const nb_kernel_ridge_plan *p, bool near)
 {
     const nb_layer_shape *s = p->shape;
-    bool tolerant = p->o->tolerance > 0, both = p->probes > 0 && (near || !tolerant);
+    bool tolerant = p->o->tolerance > 0, both = p->probes > 0 && !tolerant;
     double n = s->n, d = s->d, m = p->m, k = p->k, values = m * k * s->dv;
-    double groups = near || both ? n * m * d : 0, probes = tolerant ? nb_softmax_work(p->probes, n, d, s->dv) : 0;
+    double groups = near || both ? n * m * d : 0,
+           probes = tolerant && !near ? nb_softmax_work(p->probes, n, d, s->dv) : 0;
     double fits = nb_kernel_ridge_fit_work(p, near) + nb_kernel_ridge_loop_work(p, near);
     double answer = near ? nb_near_work(&p->near, s, p->m, p->top) + (p->top > 0 ? n * k * d : 0)
                          : nb_softmax_work(n, m, d, s->dv + 1) + n * s->dv;

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, clearly = 1.5, near_tie = 1.1;
+static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, clearly = 1.5, near_tie = 1.1,
+                    much_near = 0.2;
 
 /* Every head's draws are the same, so that they do not depend on its place. */
 static nb_status seed(const nb_stream *of, const char *role, int m, gsl_rng **rng, nb_ctx *ctx)
@@ -602,17 +603,31 @@ static nb_status list_exact(const nb_kernel_ridge_plan *p, const nb_layer_head *
     return NB_OK;
 }
 
-/* Fits a head without near keys, and with them where that leaves a relative error above the tolerance. What is above
- * the limit then is left to exact queries. */
+/* Returns how much of their weight the exact queries give to near keys. */
+static double near_weight(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h)
+{
+    double far = 0;
+    for (int g = 0; g < p->groups; g++)
+        for (int j = 0; j < p->shape->n; j++) far += (double)nb_kernel_ridge_received(p, h, true, g)[j];
+    return 1 - far / p->k;
+}
+
+/* Fits a head without near keys, and with them where that leaves a relative error above the tolerance; with them at
+ * once where the exact queries give them much weight. What is above the limit then is left to exact queries. */
 static nb_status fit_to_tolerance(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
                                   nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
 {
     double square;
-    NB_TRY(ctx, fit(p, stream, points, false, h, &x[0], near, ctx));
-    NB_TRY(ctx, find_sharpest(p, points, h, ctx));
-    NB_TRY(ctx, attend_probes(p, points, h, &near->softmax, ctx));
-    NB_TRY(ctx, estimate_error(points, h, &x[0], near, &square, ctx));
-    h->near = !(square <= pow(p->o->tolerance, 2));
+    h->near = near_weight(p, h) > much_near;
+    if (!h->near || p->o->limit > 0) {
+        NB_TRY(ctx, find_sharpest(p, points, h, ctx));
+        NB_TRY(ctx, attend_probes(p, points, h, &near->softmax, ctx));
+    }
+    if (!h->near) {
+        NB_TRY(ctx, fit(p, stream, points, false, h, &x[0], near, ctx));
+        NB_TRY(ctx, estimate_error(points, h, &x[0], near, &square, ctx));
+        h->near = !(square <= pow(p->o->tolerance, 2));
+    }
     if (h->near) NB_TRY(ctx, fit(p, stream, points, true, h, &x[1], near, ctx));
     if (p->o->limit == 0) return NB_OK;
     if (h->near) NB_TRY(ctx, estimate_error(points, h, &x[1], near, &square, ctx));

@@ -732,7 +732,6 @@ def kernel_ridge(q, k, v, o, spec):
         return without()[0](q, near, dtype)
     if o["near"] != "auto":
         return beside()[0](q, near, dtype)
-    (plain, error) = without()
     if o.get("tolerance"):
         probes = drawn[of_queries.choose(min(rows, 32), queries)]
         sharp = len(probes) // 2
@@ -744,7 +743,10 @@ def kernel_ridge(q, k, v, o, spec):
             rest, whole = (weights @ np.sum(x**2, axis=1)
                            for x in (answer(q[probes], near[probes], float) - exact, exact))
             return rest / whole
-        chosen = plain if estimate(plain) <= o["tolerance"]**2 else beside()[0]
+        much_near = 1 - np.sum(w @ np.where(at_centres, 0, r)) / rows > 0.2
+        chosen, _ = beside() if much_near else without()
+        if not much_near and estimate(chosen) > o["tolerance"]**2:
+            chosen, _ = beside()
         out = chosen(q, near, dtype)
         if o.get("limit") and estimate(chosen) > o["limit"]**2:
             count = int(np.ceil(n * (1 - o["limit"]**2 / estimate(chosen))))
@@ -752,7 +754,7 @@ def kernel_ridge(q, k, v, o, spec):
             farthest = np.argsort(-distance.astype(dtype), kind="stable")[:count]
             out[farthest] = softmax(logits(q[farthest], k)) @ v
         return out
-    with_near, near_error = beside()
+    (plain, error), (with_near, near_error) = without(), beside()
     if max(error, near_error) < 1.5**2 * min(error, near_error):
         probes = drawn[of_queries.choose(rows, queries)]
         exact = softmax(logits(q[probes], k, float)) @ v

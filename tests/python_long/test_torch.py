@@ -305,6 +305,8 @@ def near_by_formula(q, k, v, sizes, near, placed, mine, probes):
         return beside(range(n)), True, "stated", its_ridges, both
     alone, ridges, error = without()
     how = "left out"
+    if near.tolerance and 1 - far.sum() > 0.2:
+        return beside(range(n)), True, "much weight", its_ridges, both
     if near.tolerance:
         looks = np.argsort(-((q * (k - k.mean(0))).sum(1)))[:len(probes) // 2]
         others = probes[len(looks):]
@@ -371,6 +373,8 @@ class Formulas(unittest.TestCase):
                 (150, {"near": "auto", "top": 0, "window": 2}, 0.3),
                 (150, {"near": "auto", "top": 5, "tolerance": 0.3}, 1.2),
                 (150, {"near": "auto", "top": 0, "tolerance": 0.2}, 0.3),
+                (300, {"near": "auto", "top": 1, "window": 2, "tolerance": 0.3}, 0.3),
+                (300, {"near": "auto", "top": 0, "window": 2, "tolerance": 0.03}, 0.3),
                 (149, {"near": "auto", "grid": "auto", "window": 24}, 0.5)):
             sizes = _ridge_regression.Sizes(n, 9, 30, 12, n - 1 if n < 40 else 80)
             q, k, v = drawn((3, n, 8), (3, n, 8), (3, n, 5), seed=n)
@@ -398,7 +402,7 @@ class Formulas(unittest.TestCase):
                     self.assertIn(plain.ridge, ridges)
                     self.assert_near(out[h].numpy(), expected)
         chosen = {(how, has) for how in ("left out", "probes", "tolerance") for has in (0, 1)}
-        self.assertEqual(found, {("stated", True), *chosen})
+        self.assertEqual(found, {("stated", True), ("much weight", True), *chosen})
 
     def test_choice(self):
         """Of near keys, by squared errors: left out without them and with them, and at probes."""

@@ -41,8 +41,9 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
         chooses from "none" and "window".
     grid: columns of an image whose patches are the last tokens, row by row, in blocks of 8 x 8; "auto": of the largest
         square; None: tokens are a row.
-    tolerance: of "auto", up to 10: heads have near keys only where their relative error without them, estimated at up
-        to 32 queries, is above it; 0: both kinds are compared.
+    tolerance: of "auto", up to 10: heads have near keys only where exact queries give these more than a fifth of their
+        weight, or where the relative error without them, estimated at up to 32 queries, is above it; 0: both kinds are
+        compared.
     seed: of the draws, which are the same for all heads and inputs, and on all devices; None: 20260101.
 
     Returns the outputs: the shape of q, with the dimension of v. NaN or Inf in a head makes outputs of this head NaN,

@@ -9,7 +9,7 @@ and n are as in _ridge_regression.py; w are the keys around a block, and t the s
 1. attend_rows: outputs at the exact queries, their strongest keys, and what keys receive, all and those not near.
 2. fit_landmarks: landmarks are placed as in _ridge_regression.py, by what keys receive that are not near, and all keys
    belong to one; then features and a ridge. near=auto also fits landmarks without near keys, and chooses; with a
-   tolerance, by what these leave alone.
+   tolerance, by how much near keys receive, and by what landmarks leave alone.
 3. answer: one softmax over landmarks and near keys for all queries, some blocks at a time.
 """
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ._ridge_regression import attention_rows, corrected, place_landmarks, regre
 
 KINDS = ("none", "window", "top", "both", "auto")
 # As in src/layers/kernel_ridge_fit.c and near.c.
-CLEARLY, NEAR_TIE, LEAST_FAR, CORRECTIONS, TOLERANT_PROBES = 1.5, 1.1, 1e-12, 2, 32
+CLEARLY, NEAR_TIE, MUCH_NEAR, LEAST_FAR, CORRECTIONS, TOLERANT_PROBES = 1.5, 1.1, 0.2, 1e-12, 2, 32
 RUN, SIDE, BEFORE = 32, 8, 64  # tokens of a block in a row, patches of a block's side, tokens of a block before patches
 NO_WINDOW = -RUN // 2  # the reach with which no key is around a block of a row, its own neither
 AT_A_TIME = 2**24  # numbers of a step of `answer`
@@ -207,7 +207,8 @@ def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
         if near.kind == "auto":
             without = fit_without_near_keys(exact, k, v, sizes, draw_keys(received), mine)
             if near.tolerance:
-                chosen = need_near(without[0], q, k, v, queries, sizes.rows, near.tolerance, seed)
+                chosen = (1 - far.sum(1) > MUCH_NEAR) | need_near(without[0], q, k, v, queries, sizes.rows,
+                                                                  near.tolerance, seed)
             else:
                 at_probes = _probe_errors(without[0], found, q, k, v, near, mine, queries, seed)
                 chosen = choose([without[0].error, found.error], at_probes)
