@@ -138,10 +138,9 @@ lies() {
     expect_status 0
     warned fit --head "$WORK/f:0" --head "$WORK/f:1" --rank 2 -o "$WORK/w.npy"
     for file in right said sure; do
-        run "$NYSBENCH" measure --head "$WORK/$file.safetensors:2" --strategy uniform --landmarks 2 --core svd --json \
+        warned measure --head "$WORK/$file.safetensors:2" --strategy uniform --landmarks 2 --core svd --json \
             --metrics error --draws shared
         expect_status 0
-        [[ "$output" != *"is read as"* && "$output" != *"causal mask"* ]]
         error[${#error[@]}]=$(grep -o '"error": [^,]*' <<<"$output")
     done
     [ "${error[0]}" = "${error[1]}" ]
@@ -161,11 +160,9 @@ lies() {
             -o "$WORK/r"
         expect_status 0
     done
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'problems="gaussian(n=20, d=3)"' --set landmarks=[20,64]
-    [[ "$output" != *warning* ]]
+    warned plan experiments/00-smoke.yaml --set 'problems="gaussian(n=20, d=3)"' --set landmarks=[20,64]
     for shard in 1/2 2/2; do # which has rows of some problems alone
-        run "$NYSBENCH" plan experiments/00-smoke.yaml --shard $shard
+        warned plan experiments/00-smoke.yaml --shard $shard
         expect_status 0
-        [[ "$output" != *warning* ]]
     done
 }

@@ -76,7 +76,7 @@ assert vit == {("64", "queries", "0"), ("64", "queries", "3")}, vit'
     for name in partitions clusters tau; do [ -s "$WORK/r/plots/coherence_$name.png" ]; done
     py check_figure "$WORK/r/plots/coherence.csv"
     "$NYSBENCH" plot "$WORK/r" coherence --where partition=segments,partition=none >/dev/null
-    grep -qx 'array looks\[2\] = \[3, 4\]' "$WORK/r/plots/selected/coherence_clusters.gp"
+    grep -qx 'array looks\[2\] = \[3, 4\]' "$WORK/r/plots/selected/coherence_clusters.gp" # NOLINT(wording): gnuplot's
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" --set tau=0.1 --set clusters=4 --set plots=coherence
     expect_status 0
     [ -s "$WORK/one/plots/coherence_partitions.png" ] && ! [ -e "$WORK/one/plots/coherence_tau.png" ]

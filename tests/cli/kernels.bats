@@ -38,10 +38,8 @@ trials: 1
 cores: svd
 plots: []
 Y
-    of_json 'assert [(d["kernel"], d["causal"], d["skipped"]) for d in x[0]["data"]] == [
-        ("gram", True, "a Gram matrix is of one set of points, and has no causal mask: set causal=false"),
-        ("gauss", True, None)], x' \
-        "$NYSBENCH" plan "$WORK/c.yaml"
+    output=$(of_json 'for d in x[0]["data"]: print(d["kernel"], d["causal"], d["skipped"])' \
+        "$NYSBENCH" plan "$WORK/c.yaml") tell nysbench plan "$WORK/c.yaml" --format json
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
     expect_rows "$WORK/r" "1 ok, 1 skipped"
@@ -108,5 +106,5 @@ Y
     run "$NYSBENCH" table "$WORK/r" errors
     output=$(grep -A 1 'S has rank' <<<"$output") tell nysbench table "$WORK/r" errors
     run "$NYSBENCH" table "$WORK/r" errors --where landmarks=4
-    [ "$(grep -c 'S has rank' <<<"$output")" -eq 0 ]
+    output=$(grep rank <<<"$output") tell nysbench table "$WORK/r" errors --where landmarks=4
 }

@@ -48,7 +48,7 @@ installed_library() {
     done
     # The count of calls with its lock, and what sees forks, are all that can be written to.
     [ "$(objdump -t build/src/api/*.o | awk '/ O \.(data|bss)\t/ { sub(/[.].*/, "", $NF); print $NF }' | sort | paste \
-        -sd ' ')" = "calls once watched" ]
+        -sd ,)" = calls,once,watched ]
 }
 
 @test "C and C++ programs are compiled against the installed library; the manual's examples among them" {
@@ -66,10 +66,7 @@ installed_library() {
     [ "$output" = "1 call" ]
     run "$WORK/example1"
     expect_status 0
-    expect "landmarks: "
-    expect "svd"
-    expect "iterative"
-    expect "output of the first token: "
+    output=$(sed 's/\(error\|landmarks\|token\): .*/\1: .../' <<<"$output") tell example1
     cat >"$WORK/mine.cpp" <<'CPP'
 #include <nysbench.h>
 #include <cstdio>

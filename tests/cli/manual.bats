@@ -36,11 +36,11 @@ commands() {
     done
     run "$NYSBENCH" help config
     expect_status 0
-    expect "nysbench-config - the experiment file"
+    output=$(sed -n 2p <<<"$output") tell nysbench help config
     [ "$("$NYSBENCH" help config)" = "$("$NYSBENCH" help CONFIG.md)" ]
     [ "$("$NYSBENCH" help claims)" != "$("$NYSBENCH" help claims.md)" ]
     run "$NYSBENCH" help columns
-    expect $'\n'"    head"$'\n'"        kind: identifying; which head of the problem, from 0"$'\n'
+    expect $'\n'"    head"$'\n'"        kind: "
     told help confg
     expect_status 2
 }
@@ -59,19 +59,15 @@ commands() {
 
 @test "the steps of a list are numbered" {
     run "$NYSBENCH" help plugins
-    expect "1.  When the program is ready, it writes"
-    expect "2.  The worker writes a request"
-    expect "3.  The program writes its answer"
-    expect "4.  Steps 2 and 3 repeat"
+    output=$(grep -E '^ +[0-9]\.  ' <<<"$output") tell nysbench help plugins
 }
 
 @test "lines of an item stand below its first word, and code is as it is, however narrow the terminal" {
     COLUMNS=50 run "$NYSBENCH" help plugins
-    expect $'    1.  When the program is ready, it writes\n        {"ready": 1} to standard output'
+    output=$(grep -A 2 '^    1\.  ' <<<"$output") tell COLUMNS=50 nysbench help plugins
     COLUMNS=50 run "$NYSBENCH" help running
-    expect $'\n      - Padding. There is no padding mask. If your\n        heads are padded'
-    expect $'\n        nysbench plan experiments/01-error-vs-landmarks.yaml    # checks the file, counts rows'
-    expect $'\n    These commands read the results:\n\n        nysbench status'
+    output=$(grep -A 2 -E '^      - Padding|^        nysbench plan|^    These commands' <<<"$output") \
+        tell COLUMNS=50 nysbench help running
 }
 
 @test "neither the program nor the library needs what renders the manual" {
@@ -130,7 +126,7 @@ commands() {
 @test "on a terminal the page goes through the pager" {
     run on_terminal 80 env PAGER="sed 's/^/PAGED /'" "$NYSBENCH" help run
     expect_status 0
-    [[ "${lines[0]}" == "PAGED NAME"* ]]
+    [[ "${lines[0]}" == "PAGED NAME"* ]] # NOLINT(wording): the pager's word, and a heading
     run on_terminal 80 env PAGER="head -1" "$NYSBENCH" help columns # ends before it has read all
     expect_status 0
     run on_terminal 80 env PAGER="nysbench-no-such-pager" "$NYSBENCH" help run

@@ -57,7 +57,7 @@ mine() {
     mine
     run "$NYSBENCH" check "$WORK/mine.so"
     expect_status 0
-    [ "$(grep -c '^PASS mine' <<<"$output")" -eq 9 ]
+    [ "$(grep -c '^PASS' <<<"$output")" -eq 9 ]
     run "$NYSBENCH" list strategies --plugin "$WORK/mine.so"
     expect "  mine  "
     run "$NYSBENCH" describe --plugin "$WORK/mine.so" mine
@@ -187,8 +187,7 @@ fails() {
     cd "$WORK"
     ln -s "$NYSBENCH" nysbench
     run ./nysbench new strategy mine --out "a folder"
-    expect "a folder/Makefile
-Now:"
+    tell nysbench new strategy mine --out "a folder"
     grep '^  ' <<<"$output" >commands
     [ "$(cut -c 3- commands)" = "make -C 'a folder'
 ./nysbench check 'a folder/mine.so'
@@ -197,25 +196,18 @@ Now:"
         >EXPERIMENT.yaml
     run sh -e commands # the headers are those of the program, which is not installed
     expect_status 0
-    [ "$(grep -c '^PASS mine' <<<"$output")" -eq 9 ]
+    [ "$(grep -c '^PASS' <<<"$output")" -eq 9 ]
     expect_rows results/EXPERIMENT "1 ok"
     mkdir here
     cd here
     run ../nysbench new core mine
-    expect "
-  make
-  ../nysbench check ./mine.so
-"
+    tell ../nysbench new core mine
     run env PATH="$WORK:$PATH" nysbench new experiment x.yaml
-    expect "Now:
-  nysbench plan x.yaml    # what it costs
-  nysbench run x.yaml"
+    tell nysbench new experiment x.yaml
     mkdir -p src/kernels
     touch src/kernels/kernel.h
     run ../nysbench new kernel mine
-    expect "Now:
-  make
-  ../nysbench check mine"
+    tell ../nysbench new kernel mine
 }
 
 @test "new refuses bad names and files that are there; in the source tree it writes into strategies/" {
@@ -518,7 +510,7 @@ wrong() {
     TMPDIR=$WORK/tmp run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
     expect_rows "$WORK/r" "1 ok, $count failed"
-    [[ "$output" != *"standard output is not"* ]]
+    [[ "$output" != *standard* ]] # what a program of one call prints there is none of a protocol
     output=$(py reasons "$WORK") tell nysbench run c.yaml
     [ -z "$(ls -A "$WORK/tmp")" ] || { ls "$WORK/tmp"; return 1; }
 }

@@ -39,7 +39,7 @@ manifests() {
     digest=$(sha256sum <"$WORK/h/k.npy" | cut -d ' ' -f 1)
     of_json "last = x[1]
 assert 'trials: 5' in last['config'], last
-assert ' '.join(last['arguments']) == 'nysbench run $WORK/c.yaml -q -j 1 --set trials=5 -o $WORK/r', last['arguments']
+assert ','.join(last['arguments'][1:]) == '$WORK/c.yaml,-q,-j,1,--set,trials=5,-o,$WORK/r', last['arguments']
 assert any('$WORK/h/k.npy' in str(file) and '$digest' in str(file) for file in last['files']), last['files']" \
         "$NYSBENCH" info "$WORK/r"
     [ "$("$NYSBENCH" info "$WORK/r" --format csv | grep -c '^[12],files,".*/h/[kq].npy, ')" -eq 4 ] # each has its key
@@ -77,7 +77,7 @@ assert any('$WORK/h/k.npy' in str(file) and '$digest' in str(file) for file in l
     save 1
     expect_plan 'rows=4 done=4 to_run=0' "$WORK/c.yaml" -o "$WORK/r"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" 2>"$WORK/told"
-    [ "$(grep -vc "no causal mask is assumed" "$WORK/told")" -eq 0 ]
+    output=$(cat "$WORK/told") status=0 tell nysbench run "$WORK/c.yaml" -q
     cmp "$WORK/r/rows.csv" "$WORK/first.csv"
     [ "$(manifests)" = "4 0, 0 2" ]
 }
@@ -117,7 +117,7 @@ got_somewhere() {
     wait "$pid" || status=$?
     output=$(cat "$WORK/log")
     expect_status 1
-    expect "npy: changed while it was being measured"
+    output=$(grep '^nysbench: error' <<<"$output" | sed 's|/[kq][.]npy|/#.npy|') tell nysbench run "$WORK/c.yaml"
     [ "$(manifests | tr ' ' '\n' | head -1)" -gt 0 ]
     # What is in the store is of the old data, to the last bit.
     cp "$WORK"/old/* "$WORK/h"
@@ -133,10 +133,7 @@ got_somewhere() {
 
 @test "a script that a strategy runs is part of what its rows are" {
     script() {
-        cat >"$WORK/my script.py" <<PY
-import json, numpy
-numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]) + $1)
-PY
+        sed "s/^SHIFT = 0/SHIFT = $1/" "$REPOSITORY/tests/cli/plugins/shifted.py" >"$WORK/my script.py"
     }
     config <<Y
 problems: "gaussian(n=20, d=3)"
@@ -162,14 +159,7 @@ Y
 
 @test "what a script imports from its folder is part of what its rows are" {
     mkdir -p "$WORK/pack/deep"
-    cat >"$WORK/mine.py" <<'PY'
-import json, numpy; from os import path
-def shift():
-    from helper import x
-    import pack.deep.last as last, numpy as again
-    return x + last.y
-numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]) + shift())
-PY
+    cp "$REPOSITORY/tests/cli/plugins/imports.py" "$WORK/mine.py"
     echo "from pack import z" >"$WORK/helper.py"
     echo "x = 0" >>"$WORK/helper.py"
     echo "from . import middle; z = 0" >"$WORK/pack/__init__.py"
@@ -190,8 +180,8 @@ Y
     local program=$NYSBENCH file
     cd "$WORK"
     "$program" run c.yaml -q -o r
-    run "$program" run c.yaml -q -o r
-    [[ "$status" -eq 0 && "$output" != *"has other contents"* ]]
+    NYSBENCH=$program warned run c.yaml -q -o r
+    expect_status 0
     for file in helper.py pack/__init__.py pack/middle.py pack/deep/last.py; do
         echo "# changed" >>"$file"
         run "$program" run c.yaml -q -o r
@@ -199,8 +189,8 @@ Y
         output=$(grep '^nysbench: ' <<<"$output") tell nysbench run "$file"
     done
     echo "# changed" >>unused.py
-    run "$program" run c.yaml -q -o r
-    [[ "$status" -eq 0 && "$output" != *"has other contents"* ]]
+    NYSBENCH=$program warned run c.yaml -q -o r
+    expect_status 0
     sed -i 's/y = 0/y = 3/' pack/deep/last.py
     "$program" run c.yaml -q -o r
     "$program" run c.yaml -q -o fresh
@@ -217,7 +207,7 @@ Y
     }
     "$NYSBENCH" new strategy mine --out "$WORK/new" >/dev/null
     sed 's/\.component = {"mine", "[^"]*"/.component = {"mine", "summary of mine"/' "$WORK/new/mine.c" >"$WORK/mine.c"
-    grep -q '"summary of mine"' "$WORK/mine.c"
+    ! cmp "$WORK/new/mine.c" "$WORK/mine.c" || return 1
     config <<Y
 plugins: [$WORK/mine.so]
 problems: "gaussian(n=20, d=3)"
@@ -277,8 +267,8 @@ with() { # KERNELS COMMAND...
     output=$(grep '2 builds' <<<"$output") tell nysbench run "$WORK/c.yaml" --mixed
     ONE=$one TWO=$two of_json '
 import os
-one, two = (f"{os.environ[name]} kernels of OpenBLAS " for name in ("ONE", "TWO"))
-assert all(m["arithmetic"].endswith(" vectors, 1 BLAS thread") for m in x), x
+one, two = (os.environ[name] + " " for name in ("ONE", "TWO"))
+assert all(m["arithmetic"].split(", ")[-1][:2] == "1 " for m in x), x # threads of BLAS
 assert [sum(m["rows"] for m in x if m["arithmetic"].startswith(kernels)) for kernels in (one, two)] == [6, 2], x
 assert len({m["executable"] for m in x}) == 1, x' "$NYSBENCH" info "$WORK/r"
     warned export "$WORK/r"
@@ -289,14 +279,12 @@ assert len({m["executable"] for m in x}) == 1, x' "$NYSBENCH" info "$WORK/r"
     save 1
     experiment
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    warned run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
-    [[ "$output" != *"measured anew"* ]]
     in_store "$WORK/r" "UPDATE manifests SET executable = 'other'"
     warned run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --fresh
-    [[ "$output" != *"measured anew"* ]]
+    warned run "$WORK/c.yaml" -q -o "$WORK/r" --fresh
 }
 
 @test "shards of other BLAS kernels are not merged, unless mixed" {
@@ -316,14 +304,8 @@ assert len({m["executable"] for m in x}) == 1, x' "$NYSBENCH" info "$WORK/r"
 }
 
 @test "what a program's rows are taken to depend on is said once in a folder, by name" {
-    cat >"$WORK/pick.py" <<'PY'
-import json, numpy, helper
-numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]))
-PY
-    cat >"$WORK/invert.py" <<'PY'
-import json, numpy, sys
-numpy.save("X.npy", numpy.linalg.pinv(numpy.load("A.npy"), rcond=0.01))
-PY
+    cp "$REPOSITORY/tests/cli/plugins/helped.py" "$WORK/pick.py"
+    cp "$REPOSITORY/tests/cli/plugins/inverse.py" "$WORK/invert.py"
     echo "x = 1" >"$WORK/helper.py"
     config <<Y
 problems: "gaussian(n=20, d=3)"

@@ -56,7 +56,7 @@ caveat() {
 
 no_caveat() {
     run caveats
-    [ "$output" = "None found." ]
+    tell caveats
 }
 
 @test "a report has question, claims, caveats, comparison, tables and how it was measured; twice the same bytes" {
@@ -70,15 +70,11 @@ no_caveat() {
     cmp "$WORK/r/report.html" "$WORK/first.html"
     cmp "$WORK/r/report.md" "$WORK/first.md"
     output=$(cat "$WORK/r/report.md")
-    [ "$(grep '^## ' "$WORK/r/report.md")" = '## Claims
-## Caveats
-## Compared with the baseline
-## Tables
-## How it was measured' ]
+    quoted '^##? .*' "$WORK/r/report.md"
     [ "$(head -1 "$WORK/r/report.md")" = "# c" ]
     grep -q "^$(date -u +%Y)-..-..: 32 rows " "$WORK/r/report.md"
     output=$(sed '/^## Compared/,$d' "$WORK/r/report.md") tell nysbench report "$WORK/r"
-    grep -qxE "nysbench run /.*/c.yaml -q -o $BATS_FILE_TMPDIR/c" "$WORK/r/report.md"
+    grep -qxE "[a-z]* run /.*/c.yaml -q -o $BATS_FILE_TMPDIR/c" "$WORK/r/report.md"
     grep -q '^ *trials: 8$' "$WORK/r/report.md"
     grep -qE '\| 0\.[0-9]+ \| \[0\.[0-9]+, 0\.[0-9]+\] \| better \| 8 \|' "$WORK/r/report.md"
 }
@@ -113,7 +109,7 @@ Y
     grep -qF '&lt;b&gt;h|x' "$page"
     [ "$(grep -o '<script' "$page" | wc -l)" -eq 1 ]
     [ "$(grep -oE '<(img src=x|b|i|u)[ >]' "$page" | wc -l)" -eq 0 ]
-    [ "$(grep -c 'raw HTML omitted' "$page")" -eq 0 ]
+    [ "$(grep -c 'raw HTML omitted' "$page")" -eq 0 ] # NOLINT(wording): what cmark leaves behind
 }
 
 @test "figures that are missing are drawn; their captions and files are in the Markdown" {
@@ -131,35 +127,33 @@ Y
 # The figures of the report of $WORK/r, in its order.
 figures() {
     "$NYSBENCH" report "$WORK/r" --format markdown -o - | sed -n 's|^!\[.*](.*/\([a-z_]*\)_[^/]*[.]svg)$|\1|p' | uniq |
-        tr '\n' ' '
+        paste -sd ,
 }
 
 @test "figures: ratio, error, forest first, or as the config names them; of cores where there are two, or by name" {
     measure --set plots=[]
     "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
-    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cost error forest ranks ratio " ]
-    [ "$(figures)" = "ratio error forest cost_flops_with ranks " ]
+    [ "$(cut -d : -f 1 "$WORK/out" | paste -sd ,)" = cost,error,forest,ranks,ratio ]
+    [ "$(figures)" = ratio,error,forest,cost_flops_with,ranks ]
     "$NYSBENCH" plot "$WORK/r" cores
     [ -s "$WORK/r/plots/cores_uniform.svg" ]
     rm -r "$WORK/r"
     measure --set plots=[forest,cutoff]
     "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
-    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cost cutoff error forest ranks ratio " ]
-    [ "$(figures)" = "forest cutoff ratio error cost_flops_with ranks " ]
+    [ "$(cut -d : -f 1 "$WORK/out" | paste -sd ,)" = cost,cutoff,error,forest,ranks,ratio ]
+    [ "$(figures)" = forest,cutoff,ratio,error,cost_flops_with,ranks ]
     rm -r "$WORK/r"
     measure --set 'cores=[iterative, svd]' --set plots=[]
     "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
-    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = \
-        "cores cost cutoff error forest ranks ratio ratio_by_core svd_vs_iterative " ]
+    [ "$(cut -d : -f 1 "$WORK/out" | paste -sd ,)" = \
+        cores,cost,cutoff,error,forest,ranks,ratio,ratio_by_core,svd_vs_iterative ]
 }
 
 @test "several runs: a table of all, a part for each, ids and colours that do not clash" {
     measure --set plots=error
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set name=second --set plots=error
     "$NYSBENCH" report "$WORK/r" "$WORK/s" -o "$WORK/both.html" >/dev/null
-    [ "$(grep -E '^##? ' "$WORK/both.md")" = '# 2 runs
-## c
-## second' ]
+    quoted '^##? .*' "$WORK/both.md"
     [ "$(grep -o '<img ' "$WORK/both.html" | wc -l)" -eq 2 ]
     [ "$(grep -o ' id="[^"]*"' "$WORK/both.html" | sort | uniq -d | wc -l)" -eq 0 ]
     told report "$WORK/r" "$WORK/s"
@@ -169,7 +163,7 @@ figures() {
 @test "to standard output, in one format alone" {
     measure
     "$NYSBENCH" report "$WORK/r" -o - >"$WORK/x.html"
-    head -1 "$WORK/x.html" | grep -qx '<!DOCTYPE html>'
+    head -1 "$WORK/x.html" | grep -qx '<!DOCTYPE html>' # NOLINT(wording): HTML
     "$NYSBENCH" report "$WORK/r" -o - --format markdown >"$WORK/x.md"
     head -1 "$WORK/x.md" | grep -qx '# c'
     [ ! -e "$WORK/r/report.md" ]
@@ -248,12 +242,12 @@ assert ("segment_means", "uniform") in pairs, pairs' \
     measure
     store "UPDATE results SET status = 'failed', reason = 'no <good>', error = NULL
                WHERE trial = 1 AND strategy LIKE 'kmeans%';
-           UPDATE results SET status = 'timeout', reason = 'too slow', error = NULL WHERE trial = 2 AND landmarks = 4;"
+           UPDATE results SET status = 'timeout', reason = 'late', error = NULL WHERE trial = 2 AND landmarks = 4;"
     caveat
     "$NYSBENCH" report "$WORK/r" >/dev/null
     grep -qE '^\| failed \| 2 \| no \\<good> \| clusters.*trial 1' "$WORK/r/report.md"
     [ "$(grep -c '| clusters.*permute' "$WORK/r/report.md")" -eq 0 ] # labels, not all options
-    grep -qE '^\| timeout \| 2 \| too slow \| ' "$WORK/r/report.md"
+    grep -qE '^\| timeout \| 2 \| late \| ' "$WORK/r/report.md"
 }
 
 @test "caveat: rows that ran out of memory" {
@@ -364,5 +358,5 @@ Y
         "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set "trials=$trials" --set 'question=a b'
     done >/dev/null
     "$NYSBENCH" report "$WORK/r" --format markdown -o - >"$WORK/r.md"
-    py check_calls "$WORK/r.md" <("$NYSBENCH" info "$WORK/r" --json)
+    py_tells check_calls "$WORK/r.md" <("$NYSBENCH" info "$WORK/r" --json)
 }

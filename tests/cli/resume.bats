@@ -53,7 +53,7 @@ sound() {
     unwrap
     output=$(grep 'another build' <<<"$output") tell nysbench plan
     run "$NYSBENCH" plan "${planned[@]}" --set trials=3 -o "$WORK/r"
-    [[ "$output" != *"another build"* ]]
+    output=$(grep 'another build' <<<"$output") tell nysbench plan
     # Nothing is to run: nothing can mix.
     run "$WORK/other" run "${small[@]}" -o "$WORK/r"
     expect_status 0
@@ -77,10 +77,9 @@ assert all(m["executable"].startswith(os.environ[name]) for m, name in zip(x, ("
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/r"
     [ "$(manifests)" = "64 0, 32 0" ]
-    run "$NYSBENCH" export "$WORK/r" --format json
-    [[ "$output" != *warning* ]]
+    warned export "$WORK/r" --format json
     run "$NYSBENCH" info "$WORK/r"
-    [[ "$output" != *"come from"* ]]
+    output=$(grep 'builds' <<<"$output") tell nysbench info "$WORK/r"
 }
 
 @test "another build does not measure over rows for a new metric; --fresh sets them aside" {
@@ -158,7 +157,7 @@ Y
     [ "$(manifests)" = "6 0" ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry failed --only landmarks=8
     expect_status 1
-    expect "rows: 3, 1 ok, 2 failed"
+    output=$(grep '^rows: ' <<<"$output") tell nysbench run --retry failed --only landmarks=8
     [ "$(manifests)" = "4 0, 2 0" ]
     [ "$(timeless "$WORK/r/rows.csv")" = "$(timeless "$WORK/before.csv")" ]
 }
@@ -262,7 +261,7 @@ got_somewhere() {
     "$NYSBENCH" run "${small[@]}" --set trials=80 -o "$WORK/r" >"$WORK/again" 2>&1
     sound && cp "$WORK/r/rows.csv" "$WORK/rows.csv" && umount "$WORK/r" || { umount "$WORK/r"; false; }
     expect_status 1
-    expect "disk is full"
+    output=$(grep -o '[a-z ]*disk is full.*' <<<"$output") tell nysbench run
     [ "$early" -eq 1 ]
     "$NYSBENCH" run "${small[@]}" --set trials=80 -o "$WORK/whole"
     cmp <(timeless "$WORK/rows.csv") <(timeless "$WORK/whole/rows.csv")
@@ -362,10 +361,7 @@ got_somewhere() {
         for how in "" --fresh; do
             run timeout 20 "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/r" $how
             expect_status 2
-            case $held in
-            r) expect "folder $WORK/r: another run is writing into it" ;;
-            *) expect "folder $WORK/r: a run on another machine is writing into it" ;;
-            esac
+            tell nysbench run $how
         done
         # flock passes its lock on to sleep.
         kill $(cat "/proc/$pid/task/$pid/children") "$pid"

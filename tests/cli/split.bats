@@ -46,8 +46,6 @@ sources: test"
     split "development: '$SOURCE'" "test: [astronaut]"
     refuses "split: split.yaml
 sources: test"
-    expect "sources: test: source '$SOURCE' of heads(file=$(basename \
-        "$HEADS"), max_n=64) is one of 'development' in $WORK/split.yaml"
     split "development: [opticks]" "test: [astronaut]"
     refuses "split: split.yaml
 sources: development"

@@ -197,7 +197,7 @@ gone() {
             expect_end "$pid" 137
         else
             expect_end "$pid" 130
-            grep -q "interrupted; the same command continues" "$WORK/log"
+            output=$(grep interrupted "$WORK/log") status=130 tell "SIG$signal" nysbench run
         fi
         until_true gone "$WORK/r"
     done

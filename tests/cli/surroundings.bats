@@ -38,8 +38,8 @@ EOF
         run bash -c 'ulimit $1 && shift && exec timeout 60 "$@"' - "$1" "$NYSBENCH" "${@:2}"
         if [ "$status" -ne 0 ]; then # a BLAS with smaller buffers has enough
             expect_status 2
-            expect "nysbench: error: the memory that this process may take (ulimit -v, ulimit -d) is too little for" \
-                "OpenBLAS: raise the limit"
+            expect "nysbench: error: "
+            expect "(ulimit -v, "
         fi
     }
     short "-v 120000" run "$WORK/c.yaml" -q -o "$WORK/r"
@@ -153,13 +153,12 @@ hold() {
     hold
     timeout 200 "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
     pid=$!
-    until_true grep -qxF \
-        "nysbench: warning: $WORK/r/results.sqlite: another program has held it for 5 s; waiting for it" "$WORK/log"
+    until_true grep -qF "nysbench: warning: $WORK/r/results.sqlite: " "$WORK/log"
     sleep "${HOLD_S:-1}"
     kill "$reader"
     expect_end "$reader" 143
     expect_end "$pid" 0
-    grep -qxF "rows: 20, 20 ok" "$WORK/log"
+    output=$(cat "$WORK/log") status=0 tell nysbench run
     hold
     "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=7 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
     pid=$!
@@ -254,10 +253,10 @@ hold() {
         filled=$?
     umount "$WORK/tmp"
     expect_status 1
-    expect "No space left on device; the same command continues when there is enough"
+    output=$(grep '^nysbench: error' <<<"$output") tell nysbench run
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     [ "$filled" -eq 1 ]
-    grep -q "rows: 24, 12 ok, 12 failed" "$WORK/filled.log"
+    expect_rows "$WORK/filled" "12 ok, 12 failed"
 }
 
 @test "a file system with room for a program's question but not for its answer: no row is failed" {
@@ -269,8 +268,7 @@ hold() {
     output=$(cat "$WORK/log")
     umount "$WORK/tmp"
     expect_status 1
-    expect "nysbench: error: temporary files cannot be written, see TMPDIR: No space left on device;" \
-        "the same command continues when there is enough"
+    output=$(grep '^nysbench: error' <<<"$output") tell nysbench run
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
@@ -301,6 +299,7 @@ hold() {
         TMPDIR=$WORK/here OPENBLAS_NUM_THREADS=1 run as_user bash -c 'ulimit -u "$0" && exec "$@"' \
             $((mine - 2 + more)) ./nysbench run c.yaml -q -j 1 -o "here/r$more"
         [ "$status" -ne 0 ]
+        # NOLINT(wording): which of the two is told is chance
         expect "a process cannot be started: Resource temporarily unavailable" || expect "exit status 126"
         [ ! -s "here/r$more/rows.csv" ]
         [ ! -s "here/r$more/results.sqlite" ] || [ "$("$NYSBENCH" export "here/r$more" | grep -c ',failed,')" -eq 0 ]
@@ -313,7 +312,7 @@ hold() {
     for flag in -ffast-math -Ofast -ffinite-math-only; do
         run cc $flag -Isrc -c "$WORK/x.c" -o "$WORK/x.o"
         [ "$status" -ne 0 ]
-        expect "-ffast-math and its parts"
+        expect "-ffast-math"
     done
     run grep -c "$PWD" "$(realpath "$NYSBENCH")"
     expect_status 1

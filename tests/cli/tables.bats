@@ -50,8 +50,7 @@ small() { # OPTIONS...
 @test "a panel without results says so" {
     small --only problem=gaussian
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
-    [ "$(grep -c 'No results: every row was skipped, failed or not run' "$WORK/table")" -eq 2 ]
-    grep -A 2 '^clusters(' "$WORK/table" | grep -q 'No results'
+    output=$(grep -E '^[A-Za-z]+[( ]' "$WORK/table") status=0 tell nysbench table "$WORK/r" errors
 }
 
 @test "--where leaves the rows that it means" {
@@ -111,8 +110,7 @@ small() { # OPTIONS...
     expect_status 0
     [[ "${lines[0]}" == "equal_cost (table): "* ]]
     run "$NYSBENCH" describe rows # a column, a figure and a table
-    [ "$(grep -cE '^rows \((column of error|figure)\): ' <<<"$output")" -eq 2 ]
-    output=$(tail -n 1 <<<"$output") tell nysbench describe rows
+    output=$(grep -E '^(rows|There) ' <<<"$output") tell nysbench describe rows
 }
 
 @test "a model is called by its first word only where that is a name by itself" {
@@ -160,5 +158,5 @@ small() { # OPTIONS...
         --set cores=svd
     timeout 60 "$NYSBENCH" table "$WORK/r" errors ranks shares >"$WORK/tables"
     timeout 60 "$NYSBENCH" report "$WORK/r" -f markdown -o "$WORK/r.md"
-    grep -q 'An oracle is in the lead: leverage' "$WORK/r.md"
+    quoted 'An oracle is in the lead: [a-z]+' "$WORK/r.md"
 }

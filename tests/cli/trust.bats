@@ -39,7 +39,7 @@ sent() {
     cp "$BATS_FILE_TMPDIR/loud.so" "$WORK"
     {
         printf '%s\n' "plugins: $WORK/loud.so" "problems: gaussian(n=40, d=3)" \
-            'strategies: [uniform, loud, "loud(by=3, label=\"my own\")"]' \
+            'strategies: [uniform, loud, "loud(by=3, label=\"my-own\")"]' \
             "cores: svd" "landmarks: [4, 8]" "trials: 2" "plots: []" "$@"
     } >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
@@ -60,17 +60,17 @@ reads() {
     reads 0 status "$WORK/r"
     reads 0 info "$WORK/r"
     reads 0 compare "$WORK/r"
-    [ "$(grep -cE '^  (my own|loud) ' <<<"$output")" -ge 2 ]
+    [ "$(grep -cE '^  (my-own|loud) ' <<<"$output")" -ge 2 ]
     ! grep -q "loud(by" <<<"$output" # the store has the label that the plug-in gave it
     reads 0 table "$WORK/r" shares
     reads 0 export "$WORK/r"
-    [ "$(grep -c ',my own,' <<<"$output")" -eq 4 ]
+    [ "$(grep -c ',my-own,' <<<"$output")" -eq 4 ]
     cmp <(printf '%s\n' "$output") "$WORK/r/rows.csv"
     reads 0 sql "$WORK/r" "SELECT DISTINCT strategy_label FROM run"
-    grep -q '^  my own$' <<<"$output"
+    grep -q '^  my-own$' <<<"$output"
     reads 0 plot "$WORK/r"
     reads 0 report "$WORK/r"
-    grep -q "my own" "$WORK/r/report.html"
+    grep -q "my-own" "$WORK/r/report.html"
     reads 0 claims "$WORK/r"
 }
 
@@ -142,14 +142,7 @@ expect: {ratio: [1, null]}}]"
 @test "no program that a folder names is started: what needs one says which, and --programs starts it" {
     undrawn
     cp tests/support/npy.py "$WORK"
-    cat >"$WORK/pick.py" <<PY
-#!/usr/bin/python3
-import json, sys
-import npy
-open("$WORK/started", "a").close()
-m = json.load(open(sys.argv[1] + "/request.json"))["m"]
-npy.save(sys.argv[1] + "/picks.npy", "<i8", [m], range(m))
-PY
+    cp tests/cli/plugins/leaves_a_sign.py "$WORK/pick.py"
     chmod +x "$WORK/pick.py"
     printf '%s\n' "problems: gaussian(n=40, d=3)" \
         "strategies: [uniform, 'subsample(of=\"command(run=\\\"$WORK/pick.py\\\", deterministic=true)\")']" \

@@ -64,11 +64,11 @@ plots: [added_figure]
 EOF
     run ./nysbench run c.yaml -q -o r
     expect_status 0
-    expect "rows: 2, 2 ok"
+    expect_rows r "2 ok"
     of_csv r/rows.csv 'assert all(float(r["added_column"]) == 2 * float(r["mse"]) > 0 for r in rows), rows'
     run ./nysbench describe added_column
     expect_status 0
-    expect "twice the mse"
+    expect "twice the mse" # NOLINT(wording): what columns.c above says
     run ./nysbench run c.yaml -q -o r2 --set metrics=added_column
     expect_status 0
     run ./nysbench table r added_table
@@ -81,6 +81,6 @@ EOF
     sed -i 's/{"added_strategy"/{"uniform"/' strategies/added_strategy.c
     run make OPT=-O0 build/nysbench
     [ "$status" -ne 0 ]
-    expect "nysbench: error: strategies/added_strategy.c: its strategy is called 'uniform', expected 'added_strategy'"
+    output=$(grep '^nysbench: error' <<<"$output") tell make
     ./nysbench list >/dev/null # the last one that was right
 }

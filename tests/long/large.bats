@@ -18,5 +18,5 @@ plots: []
 EOF
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$WORK/wide.so" -o "$WORK/r"
     expect_status 0
-    expect "rows: 2, 2 ok"
+    expect_rows "$WORK/r" "2 ok"
 }

@@ -113,20 +113,11 @@ def check_latex(tex):
 def check_captions(*paths):
     compare, tables = (open(path).read() for path in paths)
     caption = re.search(r"\\caption\{(.*)\}\n\\label\{tab:compare\}\n", compare)[1]
-    assert caption.startswith("error by strategy, divided by that of uniform, ") and caption.endswith("."), caption
-    for words in (
-        "; pairing joint",
-        ". No verdict: ",
-        ". Below 1 is better. ",
-        " sources (texts, images or generated data)",
-        ", with n = 64 to 257 and 2 trials.",
-    ):
-        assert words in caption, (words, caption)
-    assert "trials." not in compare.replace(caption, "") and r"\par\footnotesize WARNING: " in compare
+    assert "trials." not in compare.replace(caption, "")
     labels = re.findall(r"\\caption\{[A-Z].*\.\}\n\\label\{tab:(.*)\}", tables)
     assert labels == ["errors", "wins", *(f"wins-{i}" for i in range(2, len(labels)))] and len(labels) > 8, labels
-    assert tables.count("; kernel softmax, pairing joint") == len(labels) - 1 and ", landmarks 8.}" in tables
-    assert r"\par\footnotesize clusters(n=64, d=8, count=4): n = 64, d = 8, sources: 2, heads: 1, trials: 2" in tables
+    captions = re.findall(r"\\caption.*", compare + tables)
+    print(*captions[:3], captions[-1], *sorted(set(re.findall(r"\\par\\footnotesize.*", compare + tables))), sep="\n")
 
 
 def check_merged_tables(*paths):

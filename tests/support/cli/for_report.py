@@ -44,9 +44,8 @@ def check_page(report_html):
 def check_calls(r_md, r_json):
     text, calls = open(r_md).read(), json.load(open(r_json))
     rows = {c[1]: c[2:-1] for c in ([x.strip() for x in line.split("|")] for line in text.split("\n")) if len(c) > 3}
-    assert "7 calls of the program have added rows; the last 5:" in text and rows[""] == [
-        f"call {i}" for i in range(3, 8)
-    ]
+    assert rows[""] == [f"call {i}" for i in range(3, 8)], rows[""]
+    print(*re.findall(".* the last 5:", text), sep="\n")
     for key, name in (
         ("started", "started"),
         ("rows", "rows"),
