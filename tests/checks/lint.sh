@@ -3,10 +3,11 @@
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns of C
 # (clang-format breaks no text), of Python, of SQL, of the shell's scripts and tests and of what builds, clang-tidy's
 # checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed and closed; for the Python pyflakes, ruff
-# and mypy (python/pyproject.toml). It also warns of sentences of the manual that readers stumble over
+# and mypy (python/pyproject.toml); for the tests of the command line phrases that they assert by themselves
+# (tests/checks/wording.py). It also warns of sentences of the manual that readers stumble over
 # (tests/checks/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
 # repository's root, where build/build.h is: tests/checks/lint.sh [PART]..., the parts being format, lines, python,
-# ruff, types, tidy, analyzer and words.
+# ruff, types, wording, tidy, analyzer and words.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"
@@ -79,6 +80,10 @@ analyze() {
     sources src strategies | xargs -P "$(nproc)" -I FILE gcc $analyzer $flags -S -o /dev/null FILE
 }
 
+wording() { # sentences of the program are golden
+    tests/checks/wording.py
+}
+
 words() { # a warning: what reads well is for people to say
     local found
     found=$(tests/checks/words.py | wc -l)
@@ -87,7 +92,7 @@ words() { # a warning: what reads well is for people to say
 
 for part in "${@:-all}"; do
     case $part in
-    format | lines | python | tidy) run "$part" "$part" ;;
+    format | lines | python | wording | tidy) run "$part" "$part" ;;
     analyzer) run analyzer analyze ;;
     ruff | types | words) "$part" ;;
     all)
@@ -96,13 +101,14 @@ for part in "${@:-all}"; do
         run python python
         ruff
         types
+        run wording wording
         run analyzer analyze
         run tidy tidy
         words
         ;;
     *)
-        echo "tests/checks/lint.sh: no part '$part'; allowed: format, lines, python, ruff, types, tidy, analyzer," \
-            "words" >&2
+        echo "tests/checks/lint.sh: no part '$part'; allowed: format, lines, python, ruff, types, wording, tidy," \
+            "analyzer, words" >&2
         exit 2
         ;;
     esac
