@@ -33,10 +33,11 @@ with() {
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/villains.so" --fresh -o "$WORK/r" "${@:2}"
 }
 
-# expect_ends STATUS REASON COUNT: that many rows of the last run have the status and a reason that contains
-# that, all rows of the run without villains are there, the same but for times, and nobody is left.
+# expect_ends STATUS COUNT: that many rows of the last run have the status and a reason, which is golden; all rows of
+# the run without villains are there, the same but for times, and nobody is left.
 expect_ends() {
-    py check_rows "$BATS_FILE_TMPDIR/good/rows.csv" "$WORK/r/rows.csv" "$@"
+    output=$(py check_rows "$BATS_FILE_TMPDIR/good/rows.csv" "$WORK/r/rows.csv" "$@")
+    [ "$2" -eq 0 ] || status=0 tell reasons
     nobody_left
 }
 
@@ -51,22 +52,21 @@ nobody_left() {
 }
 
 @test "crashes: by signal, by exit, with orphans; one m behaves, the other's rows say how it ended" {
-    local segfault="killed by signal 11 (Segmentation fault)" # a child has no handlers, nor the sanitizers'
-    with "segfault(from=3)" -j 2
+    with "segfault(from=3)" -j 2 # a child has no handlers, nor the sanitizers'
     expect_status 1
     expect "--only 'problem=gaussian(n=60, d=4), trial=0, strategy=segfault(from=3), landmarks=16," \
         "factors=nystromformer, core=svd'"
-    expect "rows: 32, 24 ok, 4 skipped, 4 crashed"
-    expect_ends crashed "the strategy's pick was $segfault" 4 || expect_ends crashed "the strategy's pick $segfault" 4
+    expect_rows "$WORK/r" "24 ok, 4 skipped, 4 crashed"
+    expect_ends crashed 4
     with "aborts(from=3)" -j 1
     expect_status 1
-    expect_ends crashed "the strategy's pick was killed by signal 6 (Aborted)" 4
+    expect_ends crashed 4
     with leave -j 2
     expect_status 1
-    expect_ends crashed "the strategy's pick ended the process, with exit status" 8
+    expect_ends crashed 8
     with orphans -j 2
     expect_status 1
-    expect_ends crashed "killed by signal 6" 8
+    expect_ends crashed 8
     run pgrep -f '^sleep 41[.]3$'
     [ "$status" -eq 1 ]
 }
@@ -74,21 +74,21 @@ nobody_left() {
 @test "a call that looks as if it was killed from outside is tried once more" {
     with killed -j 2
     expect_status 1
-    expect_ends crashed "the strategy's pick was killed by signal 9 (Killed)" 8
+    expect_ends crashed 8
 }
 
 @test "what kills or spoils its own process harms nobody, and it has picked" {
     for villain in spoil $(sanitized || echo hoard); do # a sanitized one has no limit of memory
         with "$villain(from=3)" --memory 400M -j 2
         expect_status 0
-        expect_ends ok "" 0
+        expect_ends ok 0
     done
 }
 
 @test "a call shares no memory that it can write with its worker, with other workers or with their parent" {
     with "scribble(from=3)" -j 3
     expect_status 0
-    expect_ends ok "" 0
+    expect_ends ok 0
 }
 
 @test "whatever a component from outside changes, no other row changes: 51 acts" {
@@ -119,11 +119,8 @@ nobody_left() {
     with "hang(from=3), deaf(from=3)" --timeout 1.5 -j 2
     expect_status 1
     expect " --timeout 1.5 --only '"
-    expect "rows: 40, 28 ok, 4 skipped, 8 timeout"
-    expect_ends timeout "the strategy's pick was not done after 1.5 s" 8
-    [ "$(grep -c "hang(.*the strategy's pick was not done after 1.5 s," "$WORK/r/rows.csv")" -eq 4 ]
-    [ "$(grep -c "deaf(.*the strategy's pick was not done after 1.5 s, and did not end at SIGTERM" \
-        "$WORK/r/rows.csv")" -eq 4 ]
+    expect_rows "$WORK/r" "28 ok, 4 skipped, 8 timeout"
+    expect_ends timeout 8
     [ "$(grep -c "SIGTERM" "$WORK/r/rows.csv")" -eq 4 ]
     # with the limit, without which it would not end
     run eval "$(grep -m 1 -- "--only.*strategy=hang" "$WORK/r/failures.txt") -q"
@@ -133,28 +130,26 @@ nobody_left() {
 @test "the channel of a pick closed, or filled with noise" {
     with "closes(from=3)" -j 2
     expect_status 1
-    expect_ends crashed "the strategy's pick closed the channel between its process and the worker" 4
+    expect_ends crashed 4
     with "babble(from=3)" -j 2
     expect_status 1
-    expect_ends crashed "the strategy's pick wrote something else into the channel between its process and the worker" 4
+    expect_ends crashed 4
 }
 
 @test "memory: allocating without end fails" {
     if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
     with allocate --memory 200M -j 2
     expect_status 1
-    expect_ends failed "out of memory: " 8
+    expect_ends failed 8
 }
 
 @test "nonsense: repeated tokens, NaN in the points" {
     with repeat -j 2
     expect_status 1
-    of_csv "$WORK/r/rows.csv" 'assert {row["reason"] for row in rows if row["status"] == "failed"} == {
-        f"landmarks 0 and {i} are both token 0" for i in (2, 15)}'
-    expect_ends failed "landmarks 0 and " 8
+    expect_ends failed 8
     with nan_points -j 2
     expect_status 1
-    expect_ends failed "NaN or Inf in the landmark points" 8
+    expect_ends failed 8
 }
 
 @test "an error without a message: the reason names the component" {
@@ -163,8 +158,7 @@ nobody_left() {
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/r"
     expect_status 1
     expect_rows "$WORK/r" "4 ok, 12 failed"
-    of_csv "$WORK/r/rows.csv" 'assert {row["reason"] for row in rows if row["status"] == "failed"} == {
-        f"{name} failed without a message: numerical failure" for name in ("curt", "curt_core")}'
+    reasons "$WORK/r"
     warned select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(fails=true)" -m 3 \
         -o "$WORK/k.npy"
     expect_status 1
@@ -173,30 +167,35 @@ nobody_left() {
     expect_status 1
 }
 
+# How often a command has said what the plug-in prints.
+said() {
+    grep -cx "a word in between" "$WORK/said" # NOLINT(wording): the plug-in's
+}
+
 @test "what a component prints goes to standard error: answers on standard output stay whole" {
     local head=experiments/data/vit_astronaut_n257_L6.safetensors:0
     "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 \
         -o - >"$WORK/k.npy" 2>"$WORK/said"
-    grep -qx "a word in between" "$WORK/said"
+    [ "$(said)" -ge 1 ]
     "$NYSBENCH" measure --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 --core curt_core \
         --json >"$WORK/row.json" 2>"$WORK/said"
-    [ "$(grep -cx "a word in between" "$WORK/said")" -eq 2 ]
+    [ "$(said)" -eq 2 ]
     "$NYSBENCH" forward --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --attention curt_attention \
         -o - >"$WORK/o.npy" 2>"$WORK/said"
-    grep -qx "a word in between" "$WORK/said"
+    [ "$(said)" -ge 1 ]
     py check_json "$WORK"
     experiment "uniform, curt" "svd" >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
     [ "$(cat "$WORK/out")" = "rows: 8, 8 ok" ]
-    grep -qx "a word in between" "$WORK/said"
+    [ "$(said)" -ge 1 ]
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --fresh --plugin "$BATS_FILE_TMPDIR/curt.so" \
         -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
     [ "$(cat "$WORK/out")" = "rows: 8, 8 ok" ]
-    grep -qx "a word in between" "$WORK/said"
+    [ "$(said)" -ge 1 ]
     "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks" \
         --plugin "$BATS_FILE_TMPDIR/curt.so" >"$WORK/out" 2>"$WORK/said"
     [ "$(wc -l <"$WORK/out")" -eq 1 ]
-    grep -qx "a word in between" "$WORK/said"
+    [ "$(said)" -ge 1 ]
     # nobody who reads it is no failure of the command; and it is there if the program ends then
     "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy curt -m 3 \
         -o - >"$WORK/k2.npy" 2>/dev/full
@@ -204,8 +203,7 @@ nobody_left() {
     run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/curt.so" --strategy "curt(leaves=true)" -m 3 \
         -o "$WORK/k.npy"
     expect_status 1
-    [ "$(sort <<<"$output")" = \
-        "$(printf '%s\n' "a word in between" "nysbench: error: $BATS_FILE_TMPDIR/curt.so: curt ended the program")" ]
+    output=$(LC_ALL=C sort <<<"$output") tell nysbench select --strategy "curt(leaves=true)"
     experiment "curt(leaves=true)" "svd" >"$WORK/c.yaml"
     warned run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/curt.so" -o "$WORK/s"
     expect_status 1
@@ -217,7 +215,7 @@ nobody_left() {
     experiment "uniform, kmeans, farthest_point" "svd, core_crash, iterative" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
     expect_status 1
-    expect_ends crashed "the core was killed by signal 6 (Aborted)" 5
+    expect_ends crashed 5
     experiment "aborts, uniform, leave, kmeans, spoil, farthest_point, babble" \
         "svd, core_crash, iterative" >"$WORK/c.yaml"
     sed -i -e 's/trials: 1/trials: 2/; s/, cur//' \
@@ -236,7 +234,7 @@ nobody_left() {
     mkdir "$WORK/tmp"
     TMPDIR=$WORK/tmp with "'command(run=\"sh -c \\\"sleep 42.7 & exec sleep 42.7\\\"\")'" --timeout 1.5 -j 1
     expect_status 1
-    expect_ends timeout "the strategy's pick was not done after 1.5 s" 8
+    expect_ends timeout 8
     run pgrep -f '^sleep 42[.]7$'
     [ "$status" -eq 1 ]
     [ -z "$(ls -A "$WORK/tmp")" ]
@@ -310,6 +308,6 @@ nobody_left() {
             kill "-$signal" "$pid" || [ "$signal" = INT ] # a busy machine takes so long that it has ended
         done
         expect_end "$pid" 130
-        grep -q "nysbench: interrupted; the same command continues" "$WORK/log"
+        output=$(grep interrupted "$WORK/log") status=130 tell "$signals" nysbench run
     done
 }

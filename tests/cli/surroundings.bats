@@ -253,7 +253,7 @@ hold() {
         filled=$?
     umount "$WORK/tmp"
     expect_status 1
-    output=$(grep '^nysbench: error' <<<"$output") tell nysbench run
+    output=$(grep -o ' No space .*' <<<"$output") tell nysbench run
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     [ "$filled" -eq 1 ]
     expect_rows "$WORK/filled" "12 ok, 12 failed"

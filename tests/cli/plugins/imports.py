@@ -7,9 +7,8 @@ import numpy
 
 
 def shift():
-    import numpy as again
-    import pack.deep.last as last
     from helper import x
+    import pack.deep.last as last, numpy as again  # noqa: E401
     return again.int64(x + last.y)
 
 
