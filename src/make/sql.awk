@@ -112,7 +112,7 @@ function print_file(path, lines, count,    i, part, text, name, id, kind) {
     if (kind) print_record(path, id, kind, part[3], name, lines, count)
 }
 BEGIN {
-    know("tables figures", "summary reference place needs")
+    know("tables figures", "summary reference place needs cell")
     know("tables", "exists file flags heading formula labels format headless")
     know("tables", "shared above holds remark paragraph word note")
     know("figures", "is compares prepare script title data arrays ticks bars set most")

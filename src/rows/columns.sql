@@ -11,7 +11,7 @@ coalesce({column}, '')
  WHERE kind = {kind} AND id = run.{id})
 
 -- name: real_label
-shown('%.4g', run.{column})
+printf('%.4g', run.{column})
 
 -- name: label
 CAST(run.{column} AS TEXT)

@@ -13,7 +13,6 @@
 #include "statistics/verdict.h"
 #include "base/builder.h"
 #include "base/fields.h"
-#include "base/numerals.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -615,45 +614,6 @@ CALLED(nemenyi)
     if (sources >= NB_LEAST_SOURCES) give(c, nb_nemenyi_difference(sources, sqlite3_value_int(arguments[1]), 0.05));
 }
 
-/* One conversion of a double, without width. */
-static bool is_format(const char *format)
-{
-    const char *percent = strchr(format, '%');
-    if (!percent || strchr(percent + 1, '%')) return false;
-    size_t digits = percent[1] == '.' ? strspn(percent + 2, "0123456789") : 0;
-    const char *end = percent + 1 + (digits ? 1 + digits : 0);
-    return digits <= 2 && *end && strchr("feg", *end);
-}
-
-/* Else the result of the function that is called is an error. */
-static bool is_asked_format(sqlite3_context *c, const char *called, const char *format)
-{
-    char message[64];
-    if (format && strlen(format) <= 16 && is_format(format)) return true;
-    snprintf(message, sizeof message, "%s: expected a format such as '%%.3g'", called);
-    sqlite3_result_error(c, message, -1);
-    return false;
-}
-
-/* Takes a format and a number. */
-CALLED(shown)
-{
-    const char *format = (const char *)sqlite3_value_text(arguments[0]);
-    double x = number(arguments[1]);
-    if (isnan(x) || !is_asked_format(c, "shown", format)) return;
-    sqlite3_result_text(c, nb_shown(strchr(format, '%'), x).text, -1, SQLITE_TRANSIENT);
-}
-
-/* Takes a format, a number, and two edges or none: 1. */
-CALLED(bound)
-{
-    const char *format = (const char *)sqlite3_value_text(arguments[0]);
-    double x = number(arguments[1]), edges[] = {1, NAN};
-    if (isnan(x) || !is_asked_format(c, "bound", format)) return;
-    for (int i = 2; i < count; i++) edges[i - 2] = number(arguments[i]);
-    sqlite3_result_text(c, nb_bound(strchr(format, '%'), x, edges[0], edges[1]).text, -1, SQLITE_TRANSIENT);
-}
-
 /* name, value or NULL; see fields.h */
 CALLED(field)
 {
@@ -736,10 +696,7 @@ static const function functions[] = {
     {"pair_ratio", 4, .scalar = pair_ratio},
     {"finite", 1, .scalar = only_finite},
     {"ln", 1, .scalar = ln},
-    {"exp", 1, .scalar = power_of_e},
-    {"shown", 2, .scalar = shown},
-    {"bound", 2, .scalar = bound},
-    {"bound", 4, .scalar = bound}};
+    {"exp", 1, .scalar = power_of_e}};
 
 static int add(sqlite3 *db, const function *f)
 {

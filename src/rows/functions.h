@@ -35,9 +35,7 @@
  *   holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING)
  *                                 p corrected for so many tests by Holm; NULL is no test
  *   finite(x)                     NULL where x is infinite; of a list, the finite ones
- *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
- *   bound(format, x)              the end of an interval of ratios, with the digits that tell it from 1
- *   bound(format, x, low, high)   the end of an interval, with those that tell it from both ends of what is expected
+ *   ln(x), exp(x)                 natural logarithm, its inverse
  *   field(name, value), call(name)   what a caller can ask for, as the program spells it (fields.h)
  *   refusal_told(refusal, it, other)
  *                                 why two values are not compared (pairs.h), as a sentence that calls them so */

@@ -7,7 +7,6 @@
  * 3. What the comments say below the tables, and the words and marks that occur in them. */
 #include "show/answer.h"
 
-#include "base/builder.h"
 #include "show/grid_page.h"
 #include "show/marked_cells.h"
 
@@ -124,22 +123,6 @@ static const char *text_of(const view *v, int row, int column)
 static bool same(const view *v, int a, int b, int column)
 {
     return column < 0 || strcmp(text_of(v, a, column), text_of(v, b, column)) == 0;
-}
-
-nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const char **out, nb_ctx *ctx)
-{
-    nb_string filled = NB_NO_TEXT;
-    for (const char *open, *close; (open = strchr(text, '{')) && (close = strchr(open, '}')); text = close + 1) {
-        const char *name, *value = "";
-        NB_NEED(name, nb_format(ctx, "%.*s", (int)(close - open - 1), open + 1));
-        int column = nb_grid_column(a, name);
-        NB_REQUIRE(ctx, column >= 0, NB_EBUG, "the query has no column '%s' for its texts", name);
-        if (row < a->count) NB_NEED(value, nb_cell_text(nb_grid_at(a, row, column), ctx));
-        NB_TRY(ctx, nb_append(&filled, ctx, "%.*s%s", (int)(open - text), text, value));
-    }
-    NB_TRY(ctx, nb_append(&filled, ctx, "%s", text));
-    *out = filled.text;
-    return NB_OK;
 }
 
 /* Returns whether a column has numbers, or might have: nothing in it is known, and it is no label. */

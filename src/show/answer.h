@@ -8,9 +8,6 @@
 #include "show/comments.h"
 #include "show/page.h"
 
-/* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
-nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
-
 /* Adds an answer to a page; nothing of one without rows. */
 nb_status nb_answer_show(nb_page *page, const nb_comment *comments, const nb_grid *answer, nb_ctx *ctx);
 /* Puts columns in the place of _across and _cell, for programs. */

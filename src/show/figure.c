@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/texts.h"
 #include "show/cells.h"
+#include "show/marked_cells.h"
 #include "show/query.h"
 #include "rows/columns.h"
 #include "rows/relation.h"
@@ -528,6 +529,7 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
         notes = second;
     }
     NB_TRY(ctx, nb_query_comments(figure->sql, &g.comments, ctx));
+    NB_TRY(ctx, nb_cells_tell(&answer, g.comments, ctx));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));
     if (!other) {

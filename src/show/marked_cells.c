@@ -2,10 +2,89 @@
 /* marked_cells.c - see marked_cells.h */
 #include "show/marked_cells.h"
 
+#include "base/builder.h"
 #include "base/numerals.h"
 
 #include <math.h>
 #include <string.h>
+
+/* The digits of a number in a format: "brief", "ratio %.3g" of the end of an interval of ratios, or C's. */
+static nb_digits digits_of(const char *format, double x)
+{
+    static const char ratio[] = "ratio ";
+    if (strncmp(format, ratio, strlen(ratio)) == 0) return nb_ratio_bound(format + strlen(ratio), x);
+    return strcmp(format, "brief") == 0 ? nb_brief(x) : nb_shown(format, x);
+}
+
+/* Adds what a row has in the column that `name` begins with, as the format behind it says. *known: it has something. */
+static nb_status add_value(const nb_grid *a, int row, char *name, nb_string *text, bool *known, nb_ctx *ctx)
+{
+    const char *value = "";
+    char *format = strchr(name, ':');
+    if (format) *format = '\0';
+    int column = nb_grid_column(a, name);
+    NB_REQUIRE(ctx, column >= 0, NB_EBUG, "the query has no column '%s' for its texts", name);
+    const nb_cell *cell = row < a->count ? nb_grid_at(a, row, column) : NULL;
+    *known = cell && cell->type != NB_CELL_NONE;
+    if (*known && format) return nb_append(text, ctx, "%s", digits_of(format + strlen(": "), cell->real).text);
+    if (*known) NB_NEED(value, nb_cell_text(cell, ctx));
+    return nb_append(text, ctx, "%s", value);
+}
+
+/* Fills in text ... end - 1. *known: the row has something in all columns that are named. */
+static nb_status fill_in(const nb_grid *a, int row, const char *text, const char *end, const char **out, bool *known,
+                         nb_ctx *ctx)
+{
+    nb_string filled = NB_NO_TEXT;
+    *known = true;
+    for (const char *open; (open = memchr(text, '{', (size_t)(end - text)));) {
+        char *name;
+        bool has_value;
+        size_t length = strcspn(open, "}") - 1;
+        NB_NEED(name, nb_format(ctx, "%.*s", (int)length, open + 1));
+        NB_TRY(ctx, nb_append(&filled, ctx, "%.*s", (int)(open - text), text));
+        NB_TRY(ctx, add_value(a, row, name, &filled, &has_value, ctx));
+        *known = *known && has_value;
+        text = open + length + 2;
+    }
+    NB_TRY(ctx, nb_append(&filled, ctx, "%.*s", (int)(end - text), text));
+    *out = filled.text;
+    return NB_OK;
+}
+
+nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const char **out, nb_ctx *ctx)
+{
+    bool known;
+    return fill_in(a, row, text, text + strlen(text), out, &known, ctx);
+}
+
+/* Puts the first of the texts whose columns are known in the place of a cell. */
+static nb_status tell_cell(nb_grid *a, int row, int column, const char *texts, nb_ctx *ctx)
+{
+    static const char else_[] = " | ";
+    while (texts) {
+        const char *text, *end = strstr(texts, else_);
+        bool known;
+        NB_TRY(ctx, fill_in(a, row, texts, end ? end : texts + strlen(texts), &text, &known, ctx));
+        if (known) a->cells[row * a->columns + column] = nb_text_cell(text);
+        texts = end && !known ? end + strlen(else_) : NULL;
+    }
+    return NB_OK;
+}
+
+nb_status nb_cells_tell(nb_grid *a, const nb_comment *comments, nb_ctx *ctx)
+{
+    for (; comments->name; comments++) {
+        const char *name, *colon = strchr(comments->text, ':');
+        if (strcmp(comments->name, "cell") != 0) continue;
+        NB_REQUIRE(ctx, colon, NB_EBUG, "-- cell: %s: expected a column and a text", comments->text);
+        NB_NEED(name, nb_format(ctx, "%.*s", (int)(colon - comments->text), comments->text));
+        int column = nb_grid_column(a, name);
+        NB_REQUIRE(ctx, column >= 0, NB_EBUG, "the query has no column '%s', whose cells are texts", name);
+        for (int row = 0; row < a->count; row++) NB_TRY(ctx, tell_cell(a, row, column, colon + strlen(": "), ctx));
+    }
+    return NB_OK;
+}
 
 enum { BEFORE, FORMAT, MARK, LOW, HIGH, KINDS };
 
@@ -49,7 +128,7 @@ static nb_status make_numeral(const nb_grid *a, int row, const companions *of, n
     const char *before = text_of(a, row, of, BEFORE, ""), *mark = text_of(a, row, of, MARK, "");
     const char *format = text_of(a, row, of, FORMAT, of->format);
     nb_digits shown = {""};
-    if (!isnan(cell->real)) shown = strcmp(format, "brief") == 0 ? nb_brief(cell->real) : nb_shown(format, cell->real);
+    if (!isnan(cell->real)) shown = digits_of(format, cell->real);
     const char *digits = "";
     if (isfinite(cell->real))
         NB_NEED(digits, nb_strdup(ctx, shown.text));
@@ -80,6 +159,7 @@ nb_status nb_cells_mark(const nb_grid *a, const nb_comment *comments, nb_grid *m
     *marked = *a;
     NB_NEED(marked->cells, nb_alloc(ctx, all + 1, sizeof *marked->cells));
     memcpy(marked->cells, a->cells, all * sizeof *marked->cells);
+    NB_TRY(ctx, nb_cells_tell(marked, comments, ctx));
     for (int c = 0; c < a->columns; c++) {
         companions of = {.format = nb_comment_format(comments, a->names[c])};
         bool any;

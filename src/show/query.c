@@ -4,6 +4,7 @@
 
 #include "rows/statement.h"
 #include "rows/views.h"
+#include "show/marked_cells.h"
 
 #include <string.h>
 
@@ -53,10 +54,14 @@ static bool is_sentence(const nb_grid *a)
            strcmp(name, "verbatim") == 0 || strncmp(name, "heading ", 8) == 0 || strcmp(name, "kind") == 0;
 }
 
-/* Adds each as of the kind that the first column is named, or of the one that stands there. */
-static nb_status add_sentences(nb_page *page, const nb_grid *a)
+/* Adds each as of the kind that the first column is named, or of the one that stands there. `sql` begins with the
+ * comments before the query. */
+static nb_status add_sentences(nb_page *page, const char *sql, nb_grid *a)
 {
+    const nb_comment *comments;
     bool each = strcmp(a->names[0], "kind") == 0;
+    NB_TRY(a->ctx, nb_query_comments(sql, &comments, a->ctx));
+    NB_TRY(a->ctx, nb_cells_tell(a, comments, a->ctx));
     for (int i = 0; i < a->count; i++) {
         const char *kind = each ? nb_grid_at(a, i, 0)->text : a->names[0], *text = nb_grid_at(a, i, each)->text;
         nb_page_use use;
@@ -96,14 +101,14 @@ nb_status nb_query_show(nb_relation *r, const char *sql, nb_page *page, nb_ctx *
     NB_TRY(ctx, nb_relation_ask_next(r, &rest, &first, ctx));
     if (first.count == 0) return NB_OK;
     while (*rest) {
-        const char *at = strncmp(rest, "--", 2) == 0 ? rest : sql;
+        const char *at = rest;
         NB_TRY(ctx, nb_relation_ask_next(r, &rest, &a, ctx));
         if (!is_sentence(&a))
-            NB_TRY(ctx, show_answer(page, at, &a, ctx));
+            NB_TRY(ctx, show_answer(page, strncmp(at, "--", 2) == 0 ? at : sql, &a, ctx));
         else if (!shown)
             NB_TRY(ctx, show_answer(page, sql, &first, ctx));
         shown = true;
-        if (is_sentence(&a)) NB_TRY(ctx, add_sentences(page, &a));
+        if (is_sentence(&a)) NB_TRY(ctx, add_sentences(page, at, &a));
     }
     return shown ? NB_OK : show_answer(page, sql, &first, ctx);
 }
@@ -115,7 +120,7 @@ nb_status nb_query_tell(const nb_relation *r, const char *sql, nb_page *page, nb
         nb_grid a;
         NB_TRY(ctx, nb_relation_ask_next(r, &sql, &a, ctx));
         if (is_sentence(&a))
-            NB_TRY(ctx, add_sentences(page, &a));
+            NB_TRY(ctx, add_sentences(page, at, &a));
         else
             NB_TRY(ctx, show_answer(page, at, &a, ctx));
     }

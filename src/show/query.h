@@ -7,12 +7,15 @@
  *   -- summary: what it is, in one line       -- reference: of its statistics
  *   -- place: N                               as in nb_table and nb_figure
  *   -- needs: NAME NAME                       views of the study
+ *   -- cell: COLUMN: TEXT | TEXT              the first text of whose {COLUMN}s all are known stands in the place of what
+ *                                             the column has; {COLUMN: FORMAT} is a number as C's %.3g writes it, brief
+ *                                             as an error is read, or ratio %.3g with digits that tell it from 1
  * Of figures (show/figure.h): is, compares, prepare, script, title, data, arrays, ticks, bars, set, most
  * Of tables:
  *   -- exists: VIEW                           a view of the study, or key: has rows where the table has some
  *   -- file: NAME.csv                         as in nb_table
  *   -- flags: COLUMN COLUMN                   columns that are true or false
- *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
+ *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's, as in a cell
  *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
  *   -- format: COLUMN: %.4g                   of its numbers, else %.3g
  *   -- headless: WHY                          without the names of columns, where cells speak for themselves

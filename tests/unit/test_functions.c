@@ -79,32 +79,9 @@ static void test_ratio_ends(void **state)
     assert_close(ask(ctx, "least_sources()", five), 6, 0);
 }
 
-/* [1.0004, 1.23] is "worse", which [1, 1.23] would deny. */
-static void test_bounds(void **state)
-{
-    static const struct {
-        const char *format, *x, *text;
-    } ends[] = {{"%.3g", "1.0004", "1.0004"},     {"%.3g", "0.99996", "0.99996"},
-                {"%.3g", "1.23456", "1.23"},      {"%.3g", "1", "1"},
-                {"%.4f", "0.99999", "0.99999"},   {"%.4f", "0.9996", "0.9996"},
-                {"%.3g", "1.000001", "1.000001"}, {"%.3g", "0", "0"},
-                {"%.3g", "1e9", "1e+09"}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        const char *asked = nb_format(*state, "bound('%s', %s) = '%s'", ends[i].format, ends[i].x, ends[i].text);
-        if (ask(*state, asked, "(1)") != 1) fail_msg("%s", asked);
-    }
-    assert_true(isnan(ask(*state, "bound('%.3g', NULL)", "(1)")));
-    /* [0.3, 0.8004] is not within 0.2 to 0.8. */
-    assert_true(ask(*state, "bound('%.3g', 0.8004, 0.2, 0.8) = '0.8004'", "(1)") == 1);
-    assert_true(ask(*state, "bound('%.3g', 0.79961, 0.2, 0.8) = '0.7996'", "(1)") == 1);
-    assert_true(ask(*state, "bound('%.3g', 0.19999, 0.2, 0.8) = '0.19999'", "(1)") == 1);
-    assert_true(ask(*state, "bound('%.3g', 0.8004, NULL, NULL) = '0.8'", "(1)") == 1);
-    assert_true(ask(*state, "bound('%.3g', 0.8004, 0.5, 1e999) = '0.8'", "(1)") == 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_quantiles), test_with_ctx(test_over_sources),
-                                       test_with_ctx(test_ratio_ends), test_with_ctx(test_bounds)};
+                                       test_with_ctx(test_ratio_ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

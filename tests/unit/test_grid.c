@@ -149,10 +149,43 @@ static void test_numerals(void **state)
     }
 }
 
+/* The first of its texts whose columns are all known stands in the place of a cell, and else what it has. */
+static void test_texts_of_cells(void **state)
+{
+    static const nb_comment comments[] = {{"labels", "1"},
+                                          {"cell", "x: {x: %.2f} ({_low: ratio %.2g} to {_high: brief}) | {x: %.1f} | -"},
+                                          {"cell", "count: of {count}"},
+                                          {"heading", "{name} and {_high: %.1e}"},
+                                          {NULL, NULL}};
+    static const struct {
+        const char *name;
+        double x, low, high;
+    } rows[] = {{"a", 2.385, 0.9996, 2100}, {"b", 0.5, NAN, 3}, {"c", NAN, 1, 2}};
+    nb_grid g;
+    nb_page page;
+    nb_grid_begin(&g, *state);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        nb_grid_row(&g);
+        nb_grid_word(&g, "name", rows[i].name);
+        nb_grid_number(&g, "x", rows[i].x);
+        nb_grid_number(&g, "_low", rows[i].low);
+        nb_grid_number(&g, "_high", rows[i].high);
+        nb_grid_put(&g, "count", i == 1 ? nb_text_cell(NULL) : nb_int_cell(7));
+    }
+    nb_page_make(&page, *state);
+    assert_ok(*state, nb_answer_show(&page, comments, &g, *state));
+    assert_string_equal(page_text(&page, NB_PAGE_TEXT, 0, *state), "a and 2.1e+03\n"
+                                                                   "  name  x                         count\n"
+                                                                   "  a     2.38 (0.9996 to 2.1e+03)  of 7\n"
+                                                                   "  b     0.5\n"
+                                                                   "  c     -                         of 7\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_csv),        test_with_ctx(test_json),
                                        test_with_ctx(test_row_by_row), test_with_ctx(test_some_of_a_list),
-                                       test_with_ctx(test_people),     test_with_ctx(test_numerals)};
+                                       test_with_ctx(test_people),     test_with_ctx(test_numerals),
+                                       test_with_ctx(test_texts_of_cells)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,10 @@ static void test_ends_of_intervals(void **state)
     assert_string_equal(nb_bound("%.3g", 0.49996, 0.5, NAN).text, "0.49996");
     assert_string_equal(nb_bound("%.3g", 0.49996, NAN, 1).text, "0.5");
     assert_string_equal(nb_bound("%.3g", 1.9996, 0.5, 2).text, "1.9996");
+    assert_string_equal(nb_bound("%.3g", 0.8004, 0.2, 0.8).text, "0.8004"); /* not within 0.2 to 0.8 */
+    assert_string_equal(nb_bound("%.3g", 0.8004, 0.5, INFINITY).text, "0.8");
+    assert_string_equal(nb_ratio_bound("%.4f", 0.99999).text, "0.99999");
+    assert_string_equal(nb_ratio_bound("%.3g", 1e9).text, "1e+09");
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 -- is: standard
 -- needs: part look
 -- script: curves.gp
--- title: block-coherence over coherence by {figure}; else k = {_k}, tau = {_tau}
+-- title: block-coherence over coherence by {figure}; else k = {_k}, tau = {_tau: %g}
 -- data: count x median p10 p90
 -- ticks: x
 -- bars: spread
@@ -27,7 +27,7 @@ point AS (
 SELECT figure, data.panel, partition_label AS series, count(*) AS count, x, median(y) AS median,
        quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, point.id)) AS median_low,
        high(over_sources(y, point.id)) AS median_high, 'curve' AS _style, look AS _look, partition_id AS _order,
-       x_name AS _x_name, k AS _k, shown('%g', t) AS _tau
+       x_name AS _x_name, k AS _k, t AS _tau
 FROM point JOIN part USING (part_id) JOIN data USING (data_id) JOIN look_partition AS l ON l.spec = partition
 JOIN usual
 WHERE y IS NOT NULL GROUP BY place, data_id, partition_id, x ORDER BY place, data_id, partition_id, x;

@@ -6,6 +6,10 @@
 -- heading: Coherence and block-coherence: mean +- standard deviation, medians and quantiles over heads and trials
 -- labels: 3
 -- format: tau: %.4g
+-- cell: mu: {mu: %.3g} +- {_mu_sd: %.2g} | {mu: %.3g} | -
+-- cell: mu_block, finite: {mu_block, finite: %.3g} +- {_block_sd: %.2g} | {mu_block, finite: %.3g} | -
+-- cell: 10 to 90 %: {10 to 90 %: %.3g} to {_p90: %.2g} | -
+-- cell: reduction %: {reduction %: %.3g} +- {_reduction_sd: %.2g} | {reduction %: %.3g} | -
 -- holds: mu is at most n/k. mu_block, finite: without clusters of local rank 0. Its median, its quantiles and
 --   alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves them out.
 --   What clusters have that know nothing of the points is no sign of clusters in them.
@@ -26,18 +30,12 @@ WITH spread AS (
            100.0 * (count(mu_block) - count(finite(mu_block))) / count(mu_block) AS infinite,
            median(alpha_over_mu) AS ratio, 100 * mean(finite(reduction)) AS reduction,
            100 * sd(finite(reduction)) AS reduction_sd
-    FROM member JOIN run USING (id) GROUP BY part_id),
-said AS ( -- a spread that is rounding is 0
-    SELECT *, coalesce(' +- ' || shown('%.2g', CASE WHEN mu_sd < 1e-9 * mu THEN 0 ELSE mu_sd END), '') AS mu_spread,
-           coalesce(' +- ' || shown('%.2g', CASE WHEN block_sd < 1e-9 * block THEN 0 ELSE block_sd END), '')
-           AS block_spread,
-           coalesce(' +- ' || shown('%.2g', CASE WHEN reduction_sd < 1e-9 * abs(reduction) THEN 0
-                                            ELSE reduction_sd END), '') AS reduction_spread
-    FROM spread)
+    FROM member JOIN run USING (id) GROUP BY part_id)
 SELECT items AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows,
-       coalesce(shown('%.3g', mu) || mu_spread, '-') AS mu, mu_median AS median,
-       coalesce(shown('%.3g', block) || block_spread, '-') AS "mu_block, finite", block_median AS median,
-       coalesce(shown('%.3g', p10) || ' to ' || shown('%.2g', p90), '-') AS "10 to 90 %", infinite AS "% infinite",
-       ratio AS "alpha/mu", coalesce(shown('%.3g', reduction) || reduction_spread, '-') AS "reduction %"
-FROM part JOIN data USING (data_id) JOIN said USING (part_id)
+       mu, mu_median AS median, block AS "mu_block, finite", block_median AS median, p10 AS "10 to 90 %",
+       infinite AS "% infinite", ratio AS "alpha/mu", reduction AS "reduction %", p90 AS _p90, -- a spread that is
+       CASE WHEN mu_sd < 1e-9 * mu THEN 0 ELSE mu_sd END AS _mu_sd,                             -- rounding is 0
+       CASE WHEN block_sd < 1e-9 * block THEN 0 ELSE block_sd END AS _block_sd,
+       CASE WHEN reduction_sd < 1e-9 * abs(reduction) THEN 0 ELSE reduction_sd END AS _reduction_sd
+FROM part JOIN data USING (data_id) JOIN spread USING (part_id)
 ORDER BY data_id, part_id;

@@ -7,6 +7,8 @@
 -- title: error relative to {_baseline}, {_core}
 -- data: panel series _ratio _subspace _fixed _low _high
 -- bars: mean
+-- cell: _gap: {_gap: %.2f}
+-- cell: _select: {_whole: %.0f}{_unit} | {_select: %.1f}{_unit}
 -- arrays: _gap _select _oracle
 -- set: subtitle geometric means over m, heads and trials of the ratio in the same trial{_usual}
 -- set: x_name error / the baseline's
@@ -41,9 +43,9 @@ SELECT core.label AS figure, point.label AS strategy, coalesce(panel.title, 'all
        coalesce(finite(ratio(sub)), 0) AS _subspace, fixed AS _fixed,
        coalesce(CASE WHEN of_panel IS NULL THEN ratio_low(e) END, 0) AS _low,
        coalesce(CASE WHEN of_panel IS NULL THEN ratio_high(e) END, 0) AS _high,
-       point.oracle AS _oracle, coalesce(shown('%.2f', share), '') AS _gap,
-       coalesce(shown(CASE WHEN select_s * per >= 9.95 THEN '%.0f' ELSE '%.1f' END, select_s * per)
-           || CASE per WHEN 1 THEN ' s' WHEN 1e3 THEN ' ms' ELSE ' ' || char(181) || 's' END, '') AS _select,
+       point.oracle AS _oracle, share AS _gap,
+       select_s * per AS _select, CASE WHEN select_s * per >= 9.95 THEN select_s * per END AS _whole,
+       CASE per WHEN 1 THEN ' s' WHEN 1e3 THEN ' ms' ELSE ' ' || char(181) || 's' END AS _unit,
        baseline AS _baseline, core.full AS _core,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id LEFT JOIN panel ON panel.id = of_panel

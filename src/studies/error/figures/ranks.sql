@@ -6,6 +6,7 @@
 -- data: rank _level _side _to _layer _ranked _difference _layers
 -- set: subtitle 1: the least error in every source
 -- set: bar_text {_bars}
+-- cell: _panel: {_panel}, Friedman's p = {_p: %.2g}{_outcome} | {_panel}
 WITH bar AS ( -- from the first of a group to its last
     SELECT standing_id, first, last, row_number() OVER (PARTITION BY standing_id ORDER BY first) - 1 AS number
     FROM equals WHERE first < last),
@@ -21,8 +22,8 @@ named AS (
 SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned - sources AS left_out, chi2, chi2_p, f,
        f_p, w, critical_difference,
        figure AS _figure, 'm = ' || landmarks || coalesce(', no test: ' || untested, ', ' || sources ||
-           CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END || ' sources, Friedman''s p = ' ||
-           shown('%.2g', chi2_p) || CASE WHEN chi2_p > 0.05 THEN ': no difference shown' ELSE '' END) AS _panel,
+           CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END || ' sources') AS _panel,
+       chi2_p AS _p, CASE WHEN chi2_p > 0.05 THEN ': no difference shown' ELSE '' END AS _outcome,
        m.label AS _series, (
            SELECT v.look FROM drawn_variant AS v JOIN key AS k ON k.number = setting_id
            WHERE v.strategy_id = r.strategy_id AND v.factors_id = k.factors_id

@@ -36,6 +36,6 @@ SELECT 'Exact attention on these heads, S V: multiplications, and median seconds
        AS paragraph
 FROM member WHERE exact_s IS NOT NULL LIMIT 1;
 
-SELECT 'n = ' || n || ', d = ' || d || ': 2 n^2 d = ' || shown('%.2g', 2.0 * n * n * d) || ', ' ||
-       shown('%.2g', median(exact_s)) || ' s' AS item
+-- cell: item: n = {n}, d = {d}: 2 n^2 d = {products: %.2g}, {exact_s: %.2g} s
+SELECT '' AS item, n, d, 2.0 * n * n * d AS products, median(exact_s) AS exact_s
 FROM member JOIN panel ON panel.id = panel_id WHERE exact_s IS NOT NULL GROUP BY n, d ORDER BY min(position);

@@ -9,6 +9,7 @@
 -- format: second error: %.2g
 -- format: times: %.2g
 -- format: x: %.3g
+-- cell: interval: [{interval: ratio %.2g}, {_high: ratio %.2g}] | -
 -- paragraph: In the table:
 -- word: time: of the fastest exact attention of the run, on the same layers and threads
 -- word: chosen: for how many sources the first and the second are the best on all other sources; no source judges what
@@ -29,7 +30,7 @@ ORDER BY at_time.family_id, at_time.threads, at_time.n, fraction DESC;
 SELECT cell.layers, cell.threads, cell.n, '1/' || fraction AS time, cell.attention_label AS attention,
        chosen || coalesce(', ' || second_chosen, '') || ' of ' || judges AS chosen, times AS x,
        error, coalesce(other.attention_label, '-') AS second, second_error AS "second error", ratio AS times,
-       coalesce('[' || bound('%.2g', low) || ', ' || bound('%.2g', high) || ']', '-') AS interval, at_time.sources
+       low AS interval, high AS _high, at_time.sources
 FROM at_time JOIN cell USING (cell_id) JOIN exact ON exact.attention_id = exact_id
 LEFT JOIN cell AS other ON other.cell_id = second_cell_id
 ORDER BY at_time.family_id, at_time.threads, at_time.n, fraction DESC;

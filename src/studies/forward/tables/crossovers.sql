@@ -14,5 +14,5 @@ FROM crossover ORDER BY family_id, threads, a_id, b_id;
 SELECT layers, threads, label AS attention, of_label AS "faster than", n_from AS "from n", n_to AS "to n",
        CASE WHEN n_crossing IS NULL THEN 'not up to ' || n_to
             WHEN n_crossing = n_from THEN 'always, from ' || n_from
-            ELSE 'from ' || shown('%.0f', n_crossing) END AS "at n", first AS "x at first", last AS "x at last"
+            ELSE 'from ' || CAST(round(n_crossing) AS INTEGER) END AS "at n", first AS "x at first", last AS "x at last"
 FROM crossover ORDER BY family_id, threads, a_id, b_id;

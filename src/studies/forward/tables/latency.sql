@@ -7,6 +7,10 @@
 -- labels: 4
 -- format: ms: %.4g
 -- format: error: %.2g
+-- cell: error: ({_trivial: %.2g})
+-- cell: interval: {interval: %.3g} to {_high_ms: %.3g} | -
+-- cell: workspace: {_workspace_mb: %.3g} MB | {workspace: %.3g} kB | -
+-- cell: peak: {_peak_mb: %.3g} MB | {peak: %.3g} kB | -
 -- paragraph: In the table:
 -- word: ms: median over rounds, then over layers and trials
 -- word: interval: the ends of all their 95 % intervals, or of the times where there are fewer than 6 rounds
@@ -28,14 +32,12 @@ WITH line AS (
     SELECT cell_id, family_id, layers, threads, n, attention_id, attention_label FROM cell
     UNION ALL SELECT DISTINCT NULL, family_id, layers, threads, n, attention_id, attention_label FROM refused)
 SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3 * latency_s AS ms,
-       coalesce(shown('%.3g', 1e3 * low_s) || ' to ' || shown('%.3g', 1e3 * high_s), '-') AS interval,
+       1e3 * low_s AS interval, 1e3 * high_s AS _high_ms,
        CASE WHEN fresh_s > latency_s THEN 1e3 * fresh_s END AS "fresh ms", 1e3 * first_s AS "first ms",
-       coalesce(CASE WHEN workspace_bytes >= 1e6 THEN shown('%.3g', workspace_bytes / 1e6) || ' MB'
-                     ELSE shown('%.3g', workspace_bytes / 1e3) || ' kB' END, '-') AS workspace,
-       coalesce(CASE WHEN peak_bytes >= 1e6 THEN shown('%.3g', peak_bytes / 1e6) || ' MB'
-                     ELSE shown('%.3g', peak_bytes / 1e3) || ' kB' END, '-') AS peak,
-       CASE WHEN output_error >= baseline_mean THEN '(' || shown('%.2g', output_error) || ')'
-            ELSE output_error END AS error,
+       workspace_bytes / 1e3 AS workspace, CASE WHEN workspace_bytes >= 1e6 THEN workspace_bytes / 1e6 END
+           AS _workspace_mb,
+       peak_bytes / 1e3 AS peak, CASE WHEN peak_bytes >= 1e6 THEN peak_bytes / 1e6 END AS _peak_mb,
+       output_error AS error, CASE WHEN output_error >= baseline_mean THEN output_error END AS _trivial,
        CASE WHEN amortized_s IS NOT NULL THEN CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END END
            AS "on the front",
        'x ' || exact.label AS _across, times AS _cell
@@ -47,6 +49,7 @@ ORDER BY line.family_id, line.threads, line.n, line.attention_id, exact.attentio
 -- heading: Errors of the outputs of a pass over all heads
 -- labels: 4
 -- format: error: %.2g
+-- cell: error: ({_trivial: %.2g})
 -- paragraph: In the table:
 -- word: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
 -- note: -: no row has a result
@@ -54,8 +57,7 @@ WITH line AS (
     SELECT cell_id, family_id, layers, threads, n, attention_id, attention_label FROM cell
     UNION ALL SELECT DISTINCT NULL, family_id, layers, threads, n, attention_id, attention_label FROM refused)
 SELECT line.layers, line.threads, line.n, line.attention_label AS attention,
-       CASE WHEN output_error >= baseline_mean THEN '(' || shown('%.2g', output_error) || ')'
-            ELSE output_error END AS error, cell.sources
+       output_error AS error, CASE WHEN output_error >= baseline_mean THEN output_error END AS _trivial, cell.sources
 FROM line LEFT JOIN cell USING (cell_id)
 WHERE NOT EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL)
 ORDER BY line.family_id, line.threads, line.n, line.attention_id;

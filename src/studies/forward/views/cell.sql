@@ -6,8 +6,8 @@ CREATE TEMP TABLE laid_out AS
                (SELECT rest_label FROM option WHERE kind = 'problem' AND option.id = problem_id AND size
                 ORDER BY place LIMIT 1), problem_label) ELSE stratum.label END
            || ', ' || heads || CASE heads WHEN 1 THEN ' head' ELSE ' heads' END
-           || CASE WHEN key_heads < heads THEN ', ' || shown('%g', key_heads) || ' of K and V' ELSE '' END
-           || ', d = ' || d || CASE WHEN dv <> d THEN ', dv = ' || shown('%g', dv) ELSE '' END
+           || CASE WHEN key_heads < heads THEN ', ' || CAST(key_heads AS INTEGER) || ' of K and V' ELSE '' END
+           || ', d = ' || d || CASE WHEN dv <> d THEN ', dv = ' || CAST(dv AS INTEGER) ELSE '' END
            || CASE WHEN causal > 0 THEN ', causal' ELSE '' END
            || CASE cold WHEN 'true' THEN ', cold caches' ELSE '' END AS layers,
            threads || CASE threads WHEN 1 THEN ' thread' ELSE ' threads' END AS team
