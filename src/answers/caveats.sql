@@ -90,9 +90,9 @@ WITH machine AS (
     SELECT min(CAST(json_extract(text, '$.memory_mib') AS REAL)) AS mib FROM main.manifests
     WHERE id IN (SELECT manifest FROM main.results WHERE position IS NOT NULL)),
 most AS (SELECT max({memory}) / 1048576.0 AS mib FROM run WHERE status = 'ok')
-SELECT 'Memory was short: a row took up to ' || CAST(round(most.mib) AS INTEGER) || ' MiB (column ' || :memory || ') of the ' ||
-       CAST(round(machine.mib) AS INTEGER) || ' MiB that the machine has, so that times may have pages in them that were ' ||
-       'written out and read again.'
+SELECT 'Memory was short: a row took up to ' || CAST(round(most.mib) AS INTEGER) || ' MiB (column ' || :memory ||
+       ') of the ' || CAST(round(machine.mib) AS INTEGER) || ' MiB that the machine has, so that times may have ' ||
+       'pages in them that were written out and read again.'
 FROM most JOIN machine WHERE most.mib > 0.5 * machine.mib;
 
 -- name: machines

@@ -7,6 +7,6 @@ WITH per_value AS (
 per_group AS (
     SELECT stratum_id AS stratum, source_id AS source, head_id AS head, group_id, max(noise) AS noise,
            CASE WHEN count(CASE WHEN y IS NOT NULL THEN x END) > 2
-                THEN center(spearman(CASE WHEN y IS NOT NULL THEN x END, y)) END AS value
+                THEN spearman(CASE WHEN y IS NOT NULL THEN x END, y) END AS value
     FROM per_value GROUP BY group_id HAVING count(CASE WHEN both THEN 1 END) > 2)
 SELECT stratum, source, head, group_id, value FROM per_group WHERE value IS NOT NULL OR NOT noise;

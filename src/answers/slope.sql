@@ -7,7 +7,7 @@ WITH per_value AS (
 per_group AS (
     SELECT stratum_id AS stratum, source_id AS source, head_id AS head, group_id, count(*) AS points,
            max(noise) AS noise, count(y) AS found, max(abs(y)) AS most,
-           center(slope(CASE WHEN y IS NOT NULL THEN ln(at) END, y)) AS slope
+           slope(CASE WHEN y IS NOT NULL THEN ln(at) END, y) AS slope
     FROM per_value GROUP BY group_id)
 SELECT stratum, source, head, group_id,
        CASE WHEN found > 1 THEN CASE WHEN most = 9e999 THEN 9e999 ELSE slope END END AS value

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* functions.c - see functions.h. An aggregate gathers the numbers of its rows and makes its result of them at the end;
- * an estimate is a blob, a struct with its kind before it. */
+ * of an estimate or a test each of its parts is a function. */
 #include "rows/functions.h"
 
 #include "rows/refusal.h"
@@ -8,15 +8,16 @@
 #include "statistics/friedman.h"
 #include "statistics/line.h"
 #include "statistics/multiple.h"
-#include "statistics/pairs.h"
+#include "statistics/estimate.h"
 #include "statistics/ranks.h"
-#include "statistics/verdict.h"
+#include "statistics/noise.h"
 #include "base/builder.h"
 #include "base/fields.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,17 +32,9 @@ typedef struct { /* the rows of a group: `width` numbers each, NaN for NULL */
 
 static const char list_kind[8] = "nb_list1"; /* before the values of a list */
 
-typedef struct {
-    char kind[8];
-    nb_estimate estimate;
-    nb_pair_counts counts; /* of a ratio */
-    int drawn_trials;      /* see nb_drawn_trials */
-} estimate_blob;
-static const char estimate_kind[8] = "nb_est1";
-
 typedef double number_fn(gathered *g); /* of the rows of a group, at least one */
 typedef nb_status result_fn(gathered *g, sqlite3_context *c, nb_ctx *ctx);
-typedef nb_status estimate_fn(gathered *g, estimate_blob *out, nb_ctx *ctx);
+typedef nb_status estimate_fn(gathered *g, nb_estimate *e, nb_ctx *ctx);
 
 typedef struct { /* a function of SQL, which is given to its C as user data */
     const char *name;
@@ -53,7 +46,8 @@ typedef struct { /* a function of SQL, which is given to its C as user data */
     result_fn *result;
     void (*end)(sqlite3_context *c);
     void (*value)(sqlite3_context *c); /* of a function of windows that begin with the first row: its value so far */
-    estimate_fn *estimate;             /* where the result is one */
+    estimate_fn *estimate;             /* of which the result is a part */
+    size_t part;                       /* where the result stands, a double, in what is estimated or tested */
 } function;
 
 /* A function as SQLite calls it; not all look at how many arguments they have. */
@@ -122,6 +116,15 @@ static void give(sqlite3_context *c, double x)
         sqlite3_result_null(c);
     else
         sqlite3_result_double(c, x);
+}
+
+/* The part of a struct that the function's result is. */
+static void give_part(sqlite3_context *c, const void *parts)
+{
+    const function *f = sqlite3_user_data(c);
+    double x;
+    memcpy(&x, (const char *)parts + f->part, sizeof x);
+    give(c, x);
 }
 
 /* A list of so many of the numbers whose bytes these are, each `step` numbers behind the last. */
@@ -240,46 +243,9 @@ static void sort_rows(gathered *g, int *columns)
     qsort_r(g->values, (size_t)g->count, (size_t)g->width * sizeof *g->values, by_columns, columns);
 }
 
-/* The arguments of ratio_of; a row of them is a pair. */
-enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS };
-
-static nb_row_pair pair_of(const double *v)
+/* x, source: the interval of the median, by order statistics of the sources' own medians */
+static nb_status estimate_median(gathered *g, nb_estimate *e, nb_ctx *ctx)
 {
-    return (nb_row_pair){.stratum = (int)v[STRATUM],
-                         .source = (int)v[SOURCE],
-                         .head = (int)v[HEAD],
-                         .trial = (int)v[TRIAL],
-                         .x = {v[X], v[NOISE_X], v[SE_X]},
-                         .y = {v[Y], v[NOISE_Y], v[SE_Y]},
-                         .shares = v[DRAWS] != 0};
-}
-
-/* Strata as they are numbered. */
-static nb_status estimate_ratio(gathered *g, estimate_blob *out, nb_ctx *ctx)
-{
-    nb_row_pair *pairs;
-    nb_paired paired;
-    nb_estimate *estimates;
-    int strata = 0;
-    NB_NEED(pairs, nb_alloc(ctx, (size_t)g->count, sizeof *pairs));
-    for (int i = 0; i < g->count; i++) {
-        pairs[i] = pair_of(g->values + (size_t)i * (size_t)g->width);
-        if (pairs[i].stratum >= strata) strata = pairs[i].stratum + 1;
-    }
-    NB_TRY(ctx, nb_pairs_unite(g->count, pairs, strata, &(nb_pair_terms){.difference = false}, &paired, ctx));
-    NB_NEED(estimates, nb_alloc(ctx, (size_t)strata + 1, sizeof *estimates));
-    const nb_estimate_terms terms = {.confidence = 0.95, .common = paired.common, .mean_alone = true};
-    NB_TRY(ctx, nb_estimate_units(paired.unit_count, paired.units, strata, &terms, estimates, ctx));
-    out->estimate = estimates[strata];
-    out->counts = paired.counts[strata];
-    out->drawn_trials = nb_drawn_trials(strata + 1, paired.common, paired.shares);
-    return NB_OK;
-}
-
-/* x, source: the median, and its interval by order statistics of the sources' own medians */
-static nb_status estimate_median(gathered *g, estimate_blob *out, nb_ctx *ctx)
-{
-    nb_estimate *e = &out->estimate;
     double *medians;
     NB_NEED(medians, nb_alloc_reals(ctx, (size_t)g->count, 1));
     sort_rows(g, (int[]){1, 0, -1});
@@ -289,14 +255,11 @@ static nb_status estimate_median(gathered *g, estimate_blob *out, nb_ctx *ctx)
     }
     gsl_sort(medians, 1, (size_t)e->sources);
     nb_median_interval(e->sources, medians, &e->low, &e->high);
-    e->units = g->count;
-    sort_first(g);
-    e->mean = quantile_of(g->values, (size_t)g->count, 0.5);
     return NB_OK;
 }
 
 /* Takes x and a source; estimates the mean with the sources' means as units. */
-static nb_status estimate_mean(gathered *g, estimate_blob *out, nb_ctx *ctx)
+static nb_status estimate_mean(gathered *g, nb_estimate *e, nb_ctx *ctx)
 {
     nb_unit_value *units;
     nb_estimate estimates[2];
@@ -305,7 +268,7 @@ static nb_status estimate_mean(gathered *g, estimate_blob *out, nb_ctx *ctx)
         units[i] = (nb_unit_value){.source = (int)g->values[2 * i + 1], .value = g->values[2 * i]};
     const nb_estimate_terms terms = {.confidence = 0.95, .mean_alone = true};
     NB_TRY(ctx, nb_estimate_units(g->count, units, 1, &terms, estimates, ctx));
-    out->estimate = estimates[0];
+    *e = estimates[0];
     return NB_OK;
 }
 
@@ -328,31 +291,31 @@ static nb_status sort_pairs(gathered *g, double **x, double **y, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status estimate_spearman(gathered *g, estimate_blob *out, nb_ctx *ctx)
+static nb_status estimate_spearman(gathered *g, nb_estimate *e, nb_ctx *ctx)
 {
     double *x, *y;
     nb_agreement rho;
     NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
     NB_TRY(ctx, nb_spearman(g->count, x, y, &rho, ctx));
-    out->estimate = (nb_estimate){.mean = rho.value, .low = NAN, .high = NAN, .t_p = rho.p};
+    e->mean = rho.value;
     return NB_OK;
 }
 
-static nb_status estimate_slope(gathered *g, estimate_blob *out, nb_ctx *ctx)
+static nb_status estimate_slope(gathered *g, nb_estimate *e, nb_ctx *ctx)
 {
     double *x, *y;
     NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
     nb_line line = nb_line_fit(g->count, x, y, 0.95);
-    out->estimate = (nb_estimate){.mean = line.slope, .low = line.low, .high = line.high, .t_p = NAN};
+    *e = (nb_estimate){.mean = line.slope, .low = line.low, .high = line.high};
     return NB_OK;
 }
 
 static nb_status estimate(gathered *g, sqlite3_context *c, nb_ctx *ctx)
 {
-    estimate_blob e = {.estimate = {.low = NAN, .high = NAN, .t_p = NAN}};
-    memcpy(e.kind, estimate_kind, sizeof e.kind);
-    NB_TRY(ctx, ((const function *)sqlite3_user_data(c))->estimate(g, &e, ctx));
-    sqlite3_result_blob(c, &e, sizeof e, SQLITE_TRANSIENT);
+    const function *f = sqlite3_user_data(c);
+    nb_estimate e = {.low = NAN, .high = NAN};
+    NB_TRY(ctx, f->estimate(g, &e, ctx));
+    give_part(c, &e);
     return NB_OK;
 }
 
@@ -369,22 +332,6 @@ static double crossing(gathered *g)
     return g->count > 0 ? g->values[0] : NAN;
 }
 
-typedef struct {
-    const char *name;
-    double value;
-    bool whole;
-} part;
-
-/* The one that has the name of the function. */
-static void give_part(sqlite3_context *c, const part *parts)
-{
-    while (strcmp(parts->name, ((const function *)sqlite3_user_data(c))->name) != 0) parts++;
-    if (parts->whole)
-        sqlite3_result_int(c, (int)parts->value);
-    else
-        give(c, parts->value);
-}
-
 /* rank, source, method: as many methods in each source, NULL of too few */
 static nb_status friedman(gathered *g, sqlite3_context *c, nb_ctx *ctx)
 {
@@ -399,11 +346,7 @@ static nb_status friedman(gathered *g, sqlite3_context *c, nb_ctx *ctx)
     NB_REQUIRE(ctx, g->count % methods == 0, NB_EINVAL, "friedman: expected a rank of each method in each source");
     if (g->count / methods < NB_LEAST_SOURCES) return NB_OK;
     NB_TRY(ctx, nb_friedman_test(g->count / methods, methods, table, means, &f, ctx));
-    give_part(c, (const part[]){{"friedman_chi2", f.chi2, false},
-                                {"friedman_p", f.p, false},
-                                {"friedman_f", f.f, false},
-                                {"friedman_f_p", f.f_p, false},
-                                {"friedman_w", f.w, false}});
+    give_part(c, &f);
     return NB_OK;
 }
 
@@ -459,46 +402,6 @@ static void listed_end(sqlite3_context *c)
     if (g) free(g->items);
 }
 
-/* False, and the function fails or is NULL, where it is none. */
-static bool read_estimate(sqlite3_context *c, sqlite3_value *value, estimate_blob *blob)
-{
-    const void *bytes = sqlite3_value_blob(value);
-    if (sqlite3_value_type(value) == SQLITE_NULL) return false;
-    bool is_one = sqlite3_value_bytes(value) == sizeof *blob && memcmp(bytes, estimate_kind, sizeof blob->kind) == 0;
-    if (is_one)
-        memcpy(blob, bytes, sizeof *blob);
-    else
-        sqlite3_result_error(c, "expected an estimate, as over_sources() makes", -1);
-    return is_one;
-}
-
-/* An estimate of a ratio, and of how many estimates the verdicts hold together. */
-CALLED(verdict)
-{
-    estimate_blob blob;
-    nb_verdict verdict;
-    const char *why;
-    if (!read_estimate(c, arguments[0], &blob)) return;
-    const nb_evidence evidence = {.counted = "pairs",
-                                  .empty = "",
-                                  .found = blob.counts.pairs,
-                                  .missing = blob.counts.missing + blob.counts.missing_baseline,
-                                  .sources = blob.estimate.sources,
-                                  .infinite = blob.estimate.infinite,
-                                  .ratios = true,
-                                  .drawn_trials = blob.drawn_trials,
-                                  .has_interval = !isnan(blob.estimate.low),
-                                  .no_interval = ""};
-    nb_ctx *ctx = nb_ctx_new();
-    double confidence = nb_joint_confidence(blob.estimate.confidence, sqlite3_value_int(arguments[1]));
-    nb_interval joint = nb_estimate_interval(&blob.estimate, confidence);
-    if (ctx && nb_judge(joint, log(NB_USUAL_MARGIN), &evidence, false, &verdict, &why, ctx) == NB_OK)
-        sqlite3_result_text(c, nb_verdict_names[verdict], -1, SQLITE_STATIC);
-    else
-        sqlite3_result_error_nomem(c);
-    nb_ctx_free(ctx);
-}
-
 typedef struct {
     nb_holm_steps steps;
     bool begun;
@@ -528,28 +431,6 @@ CALLED(cannot_leave)
     sqlite3_result_error(c, "holm: expected ROWS UNBOUNDED PRECEDING", -1);
 }
 
-/* The end of an interval of a ratio; NaN where so few sources have none, or it is infinite. */
-static double ratio_end(const nb_estimate *e, double end)
-{
-    return e->sources >= NB_LEAST_SOURCES && isfinite(end) ? exp(end) : NAN;
-}
-
-CALLED(part_of)
-{
-    estimate_blob blob;
-    const nb_estimate *e = &blob.estimate;
-    if (!read_estimate(c, arguments[0], &blob)) return;
-    give_part(c, (const part[]){{"center", e->mean, false},
-                                {"low", e->low, false},
-                                {"high", e->high, false},
-                                {"ratio", exp(e->mean), false},
-                                {"ratio_low", ratio_end(e, e->low), false},
-                                {"ratio_high", ratio_end(e, e->high), false},
-                                {"p", e->t_p, false},
-                                {"sources", e->sources, true},
-                                {"heads", e->units, true}});
-}
-
 /* Returns the finite values of a list. */
 CALLED(only_finite)
 {
@@ -576,8 +457,8 @@ CALLED(power_of_e)
 /* Takes a, b, noise_a, noise_b. */
 static nb_pair_value compare(sqlite3_value **arguments)
 {
-    const nb_noisy x = {number(arguments[X]), number(arguments[NOISE_X]), NAN};
-    const nb_noisy y = {number(arguments[Y]), number(arguments[NOISE_Y]), NAN};
+    const nb_noisy x = {number(arguments[0]), number(arguments[2]), NAN};
+    const nb_noisy y = {number(arguments[1]), number(arguments[3]), NAN};
     return nb_noisy_compare(x, y, false);
 }
 
@@ -654,6 +535,8 @@ CALLED(call)
     nb_ctx_free(ctx);
 }
 
+#define PART(type, member) .part = offsetof(type, member)
+
 static const function functions[] = {
     {"field", 2, .scalar = field},
     {"call", 1, .scalar = call},
@@ -667,27 +550,21 @@ static const function functions[] = {
     {"sd", 1, .step = gather_values, .number = sd},
     {"geomean", 1, .step = gather_values, .number = geomean},
     {"crossing", 3, .step = gather, .number = crossing},
-    {"over_sources", 2, .step = gather, .result = estimate, .estimate = estimate_median},
-    {"ratio_of", 11, .step = gather, .all = true, .result = estimate, .estimate = estimate_ratio},
-    {"mean_of", 2, .step = gather, .result = estimate, .estimate = estimate_mean},
-    {"spearman", 2, .step = gather, .result = estimate, .estimate = estimate_spearman},
-    {"slope", 2, .step = gather, .result = estimate, .estimate = estimate_slope},
-    {"friedman_chi2", 3, .step = gather, .result = friedman},
-    {"friedman_p", 3, .step = gather, .result = friedman},
-    {"friedman_f", 3, .step = gather, .result = friedman},
-    {"friedman_f_p", 3, .step = gather, .result = friedman},
-    {"friedman_w", 3, .step = gather, .result = friedman},
+    {"median_low", 2, .step = gather, .result = estimate, .estimate = estimate_median, PART(nb_estimate, low)},
+    {"median_high", 2, .step = gather, .result = estimate, .estimate = estimate_median, PART(nb_estimate, high)},
+    {"mean_of_sources", 2, .step = gather, .result = estimate, .estimate = estimate_mean, PART(nb_estimate, mean)},
+    {"mean_low", 2, .step = gather, .result = estimate, .estimate = estimate_mean, PART(nb_estimate, low)},
+    {"mean_high", 2, .step = gather, .result = estimate, .estimate = estimate_mean, PART(nb_estimate, high)},
+    {"slope", 2, .step = gather, .result = estimate, .estimate = estimate_slope, PART(nb_estimate, mean)},
+    {"slope_low", 2, .step = gather, .result = estimate, .estimate = estimate_slope, PART(nb_estimate, low)},
+    {"slope_high", 2, .step = gather, .result = estimate, .estimate = estimate_slope, PART(nb_estimate, high)},
+    {"spearman", 2, .step = gather, .result = estimate, .estimate = estimate_spearman, PART(nb_estimate, mean)},
+    {"friedman_chi2", 3, .step = gather, .result = friedman, PART(nb_friedman, chi2)},
+    {"friedman_p", 3, .step = gather, .result = friedman, PART(nb_friedman, p)},
+    {"friedman_f", 3, .step = gather, .result = friedman, PART(nb_friedman, f)},
+    {"friedman_f_p", 3, .step = gather, .result = friedman, PART(nb_friedman, f_p)},
+    {"friedman_w", 3, .step = gather, .result = friedman, PART(nb_friedman, w)},
     {"listed", 2, .step = gather_text, .end = listed_end},
-    {"center", 1, .scalar = part_of},
-    {"low", 1, .scalar = part_of},
-    {"high", 1, .scalar = part_of},
-    {"ratio", 1, .scalar = part_of},
-    {"ratio_low", 1, .scalar = part_of},
-    {"ratio_high", 1, .scalar = part_of},
-    {"p", 1, .scalar = part_of},
-    {"sources", 1, .scalar = part_of},
-    {"heads", 1, .scalar = part_of},
-    {"verdict", 2, .scalar = verdict},
     {"holm", 2, .step = holm_step, .end = holm_value, .value = holm_value},
     {"nemenyi", 2, .scalar = nemenyi},
     {"least_sources", 0, .scalar = least_sources},

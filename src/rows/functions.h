@@ -7,14 +7,13 @@
  *   mean(x), sd(x), geomean(x)    a mean is infinite if any x is
  *   list(x), size(list)           all values as one, of which the above and lists of larger groups are made without
  *                                 reading the rows again; how many they are, 0 of NULL
- *   over_sources(x, source)       an estimate: 95 % interval of the median over the sources' own medians, by order
- *                                 statistics; NULL of fewer than 6 sources
- *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
- *                                 an estimate: the geometric mean of a/b over heads within sources within strata
+ *   median_low(x, source), median_high(x, source)
+ *                                 the 95 % interval of the median over the sources' own medians, by order statistics;
+ *                                 NULL of fewer than 6 sources
  *   pair_noise(a, b, noise_a, noise_b)
  *                                 whether both are no more than their rounding noise
  *   pair_ratio(a, b, noise_a, noise_b)
- *                                 a/b as ratio_of takes it: 1 where they differ by no more than rounding, NULL
+ *                                 a/b as an estimate takes it: 1 where they differ by no more than rounding, NULL
  *                                 where both are noise
  *   friedman_chi2(rank, source, method), friedman_p, friedman_f, friedman_f_p, friedman_w
  *                                 Friedman's test of ranks, its p, Iman and Davenport's F, its p, and Kendall's W; of a
@@ -22,16 +21,13 @@
  *   nemenyi(sources, methods)     the critical difference of mean ranks, at 0.05
  *   sign_p(below, above, equal)   of the sign test over sources; all tests are NULL of fewer than 6 sources
  *   listed(text, place)           "a, b, c and 3 more", in the order of the places
- *   mean_of(x, source)            an estimate: the mean of the sources' means, with its t interval
- *   spearman(x, y)                an estimate: the rank correlation, without an interval
- *   slope(x, y)                   an estimate: of the least squares' line, with its t interval
+ *   mean_of_sources(x, source), mean_low(x, source), mean_high(x, source)
+ *                                 the mean of the sources' means, and its t interval
+ *   spearman(x, y)                the rank correlation
+ *   slope(x, y), slope_low(x, y), slope_high(x, y)
+ *                                 of the least squares' line, and its t interval
  *   crossing(x, a, b)             from which x on a < b up to the last x, by lines between logarithms: the least x
  *                                 where it always is, NULL where it is not in the end
- *   center(e), low(e), high(e), ratio(e), p(e), sources(e), heads(e)
- *                                 of an estimate; ratio(e) = exp(center(e)), heads are the units
- *   ratio_low(e), ratio_high(e)   the ends of the interval of a ratio, where they are finite and of 6 sources or more
- *   verdict(e, family)            of a ratio, on the terms of a comparison: 'better', 'none' ...; of how many verdicts
- *                                 that hold together
  *   holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING)
  *                                 p corrected for so many tests by Holm; NULL is no test
  *   finite(x)                     NULL where x is infinite; of a list, the finite ones

@@ -2,6 +2,7 @@
 /* views.c - see views.h */
 #include "rows/views.h"
 
+#include "rows/estimates.h"
 #include "rows/pairs.h"
 #include "rows/statement.h"
 
@@ -49,7 +50,7 @@ nb_status nb_views_forget(nb_relation *r, bool but_looks)
     return but_looks && find_view(r, look) ? nb_texts_number(&r->views, look, &number) : NB_OK;
 }
 
-static const char pairs_of[] = "pairs:";
+static const char pairs_of[] = "pairs:", estimates_of[] = "estimates:";
 
 /* Returns whether it is a view of every study, which is there. */
 static bool is_of_all(const nb_relation *r, const char *name)
@@ -57,8 +58,20 @@ static bool is_of_all(const nb_relation *r, const char *name)
     return sqlite3_table_column_metadata(r->store->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* Makes the estimates of a view of pairs, whose file has its name or is needed before, unless they are there. */
+static nb_status need_estimates(nb_relation *r, const char *name, nb_ctx *ctx)
+{
+    int number;
+    const char *view = name + strlen(estimates_of);
+    if (find_view(r, view)) NB_TRY(ctx, nb_view_need(r, view, ctx));
+    if (nb_texts_find(&r->views, name) >= 0) return NB_OK;
+    NB_TRY(ctx, nb_texts_number(&r->views, name, &number));
+    return nb_estimates_make(r, view, ctx);
+}
+
 nb_status nb_view_need(nb_relation *r, const char *name, nb_ctx *ctx)
 {
+    if (strncmp(name, estimates_of, strlen(estimates_of)) == 0) return need_estimates(r, name, ctx);
     if (strncmp(name, pairs_of, strlen(pairs_of)) == 0) return nb_pairs_need(r, name + strlen(pairs_of), ctx);
     const nb_sql_file *view = find_view(r, name);
     if (!view && is_of_all(r, name)) return NB_OK;

@@ -102,6 +102,7 @@ nb_status nb_query_show(nb_relation *r, const char *sql, nb_page *page, nb_ctx *
     if (first.count == 0) return NB_OK;
     while (*rest) {
         const char *at = rest;
+        if (strncmp(at, "--", 2) == 0) NB_TRY(ctx, nb_relation_need(r, at, ctx));
         NB_TRY(ctx, nb_relation_ask_next(r, &rest, &a, ctx));
         if (!is_sentence(&a))
             NB_TRY(ctx, show_answer(page, strncmp(at, "--", 2) == 0 ? at : sql, &a, ctx));

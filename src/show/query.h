@@ -7,9 +7,10 @@
  *   -- summary: what it is, in one line       -- reference: of its statistics
  *   -- place: N                               as in nb_table and nb_figure
  *   -- needs: NAME NAME                       views of the study
- *   -- cell: COLUMN: TEXT | TEXT              the first text of whose {COLUMN}s all are known stands in the place of what
- *                                             the column has; {COLUMN: FORMAT} is a number as C's %.3g writes it, brief
- *                                             as an error is read, or ratio %.3g with digits that tell it from 1
+ *   -- cell: COLUMN: TEXT | TEXT              the first text of which all {COLUMN}s are known stands in the place of
+ *                                             what the column has; {COLUMN: FORMAT} is a number in a format of C's, as
+ *                                             %.3g, in brief, as an error is read, or in ratio %.3g, with digits that
+ *                                             tell the end of an interval of ratios from 1
  * Of figures (show/figure.h): is, compares, prepare, script, title, data, arrays, ticks, bars, set, most
  * Of tables:
  *   -- exists: VIEW                           a view of the study, or key: has rows where the table has some

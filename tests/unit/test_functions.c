@@ -43,45 +43,20 @@ static void test_quantiles(void **state)
 
 /* Six sources, of which the last has many values: their medians are 1.5, 2, 3, 4, 5 and 9, and the outermost are the
  * interval, since 2 / 2^6 < 0.05. Of five there is none. */
-static void test_over_sources(void **state)
+static void test_intervals_of_medians(void **state)
 {
     static const char six[] = "(9, 7), (4, 3), (2, 0), (9, 7), (1, 0), (5, 4), (9, 7), (3, 2), (2, 1), (9, 7), (9, 7)",
                       five[] = "(2, 0), (1, 0), (2, 1), (3, 2), (4, 3), (5, 4)";
     nb_ctx *ctx = *state;
-    assert_true(ask(ctx, "sources(over_sources(column1, column2))", six) == 6);
-    assert_true(ask(ctx, "heads(over_sources(column1, column2))", six) == 11);
-    assert_true(ask(ctx, "center(over_sources(column1, column2))", six) == 5);
-    assert_true(ask(ctx, "low(over_sources(column1, column2))", six) == 1.5);
-    assert_true(ask(ctx, "high(over_sources(column1, column2))", six) == 9);
-    assert_true(ask(ctx, "sources(over_sources(column1, column2))", five) == 5);
-    assert_true(ask(ctx, "center(over_sources(column1, column2))", five) == 2.5);
-    assert_true(isnan(ask(ctx, "low(over_sources(column1, column2))", five)));
-    assert_true(isnan(ask(ctx, "high(over_sources(column1, column2))", five)));
-}
-
-/* Ratios 2 and 8, alternating over six sources or five: the mean logarithm of six is ln 4, their standard deviation
- * sqrt(6 / 5) ln 2, and Student's quantile of 5 degrees of freedom 2.570581835636314. Five have an interval, of whose
- * ends people are not told; those of an infinite ratio are not told either. */
-static void test_ratio_ends(void **state)
-{
-    static const char of[] = "(ratio_of(column1, 1, 0, 0, NULL, NULL, 0, column2, column2, 0, 0))",
-                      six[] = "(2, 0), (8, 1), (2, 2), (8, 3), (2, 4), (8, 5)",
-                      five[] = "(2, 0), (8, 1), (2, 2), (8, 3), (2, 4)",
-                      infinite[] = "(9e999, 0), (8, 1), (2, 2), (8, 3), (2, 4), (8, 5)";
-    nb_ctx *ctx = *state;
-    double half = 2.570581835636314 * sqrt(6.0 / 5) * log(2) / sqrt(6);
-    assert_close(ask(ctx, nb_format(ctx, "ratio_low%s", of), six), 4 * exp(-half), 1e-12);
-    assert_close(ask(ctx, nb_format(ctx, "ratio_high%s", of), six), 4 * exp(half), 1e-12);
-    assert_true(ask(ctx, nb_format(ctx, "low%s", of), five) < log(4));
-    assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_low%s", of), five)));
-    assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_high%s", of), five)));
-    assert_true(isnan(ask(ctx, nb_format(ctx, "ratio_low%s", of), infinite)));
+    assert_true(ask(ctx, "median_low(column1, column2)", six) == 1.5);
+    assert_true(ask(ctx, "median_high(column1, column2)", six) == 9);
+    assert_true(isnan(ask(ctx, "median_low(column1, column2)", five)));
+    assert_true(isnan(ask(ctx, "median_high(column1, column2)", five)));
     assert_close(ask(ctx, "least_sources()", five), 6, 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_quantiles), test_with_ctx(test_over_sources),
-                                       test_with_ctx(test_ratio_ends)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_quantiles), test_with_ctx(test_intervals_of_medians)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,11 +152,12 @@ static void test_numerals(void **state)
 /* The first of its texts whose columns are all known stands in the place of a cell, and else what it has. */
 static void test_texts_of_cells(void **state)
 {
-    static const nb_comment comments[] = {{"labels", "1"},
-                                          {"cell", "x: {x: %.2f} ({_low: ratio %.2g} to {_high: brief}) | {x: %.1f} | -"},
-                                          {"cell", "count: of {count}"},
-                                          {"heading", "{name} and {_high: %.1e}"},
-                                          {NULL, NULL}};
+    static const nb_comment comments[] = {
+        {"labels", "1"},
+        {"cell", "x: {x: %.2f} ({_low: ratio %.2g} to {_high: brief}) | {x: %.1f} | -"},
+        {"cell", "count: of {count}"},
+        {"heading", "{name} and {_high: %.1e}"},
+        {NULL, NULL}};
     static const struct {
         const char *name;
         double x, low, high;
@@ -183,9 +184,9 @@ static void test_texts_of_cells(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_csv),        test_with_ctx(test_json),
-                                       test_with_ctx(test_row_by_row), test_with_ctx(test_some_of_a_list),
-                                       test_with_ctx(test_people),     test_with_ctx(test_numerals),
+    const struct CMUnitTest tests[] = {test_with_ctx(test_csv),           test_with_ctx(test_json),
+                                       test_with_ctx(test_row_by_row),    test_with_ctx(test_some_of_a_list),
+                                       test_with_ctx(test_people),        test_with_ctx(test_numerals),
                                        test_with_ctx(test_texts_of_cells)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,8 @@ point AS (
     SELECT 2, 'tau', 'tau, the threshold of local ranks', part_id, tau, row.id, y FROM row JOIN usual
     WHERE clusters = k AND (SELECT count(DISTINCT tau) FROM row) > 1)
 SELECT figure, data.panel, partition_label AS series, count(*) AS count, x, median(y) AS median,
-       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, point.id)) AS median_low,
-       high(over_sources(y, point.id)) AS median_high, 'curve' AS _style, look AS _look, partition_id AS _order,
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, median_low(y, point.id) AS median_low,
+       median_high(y, point.id) AS median_high, 'curve' AS _style, look AS _look, partition_id AS _order,
        x_name AS _x_name, k AS _k, t AS _tau
 FROM point JOIN part USING (part_id) JOIN data USING (data_id) JOIN look_partition AS l ON l.spec = partition
 JOIN usual

@@ -14,12 +14,13 @@
 --   alpha/mu, the median of mu_block / mu, count such rows as infinite; reduction, 1 - mu_block / mu, leaves them out.
 --   What clusters have that know nothing of the points is no sign of clusters in them.
 WITH per_measure AS (
-    SELECT part.rowid AS line, part_id, place, list(x) AS xs, mean_of(x, source_id) AS over_sources
+    SELECT part.rowid AS line, part_id, place, list(x) AS xs, mean_low(x, source_id) AS low,
+           mean_high(x, source_id) AS high
     FROM part CROSS JOIN measure CROSS JOIN member USING (part_id) JOIN measured USING (id, place)
     GROUP BY line, place)
 SELECT model, layer, n, side, clusters, tau, partition, sources, rows, name AS measure, size(xs) AS "values",
-       size(xs) - size(finite(xs)) AS infinite, mean(xs) AS mean, sd(finite(xs)) AS sd, low(over_sources) AS low,
-       high(over_sources) AS high, median(xs) AS median, quantile(xs, 0.1) AS p10, quantile(xs, 0.9) AS p90
+       size(xs) - size(finite(xs)) AS infinite, mean(xs) AS mean, sd(finite(xs)) AS sd, low,
+       high, median(xs) AS median, quantile(xs, 0.1) AS p10, quantile(xs, 0.9) AS p90
 FROM per_measure JOIN part USING (part_id) JOIN measure USING (place)
 GROUP BY line, place ORDER BY line, place;
 
@@ -33,8 +34,8 @@ WITH spread AS (
     FROM member JOIN run USING (id) GROUP BY part_id)
 SELECT items AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows,
        mu, mu_median AS median, block AS "mu_block, finite", block_median AS median, p10 AS "10 to 90 %",
-       infinite AS "% infinite", ratio AS "alpha/mu", reduction AS "reduction %", p90 AS _p90, -- a spread that is
-       CASE WHEN mu_sd < 1e-9 * mu THEN 0 ELSE mu_sd END AS _mu_sd,                             -- rounding is 0
+       infinite AS "% infinite", ratio AS "alpha/mu", reduction AS "reduction %", p90 AS _p90,
+       CASE WHEN mu_sd < 1e-9 * mu THEN 0 ELSE mu_sd END AS _mu_sd, -- a spread that is rounding is 0
        CASE WHEN block_sd < 1e-9 * block THEN 0 ELSE block_sd END AS _block_sd,
        CASE WHEN reduction_sd < 1e-9 * abs(reduction) THEN 0 ELSE reduction_sd END AS _reduction_sd
 FROM part JOIN data USING (data_id) JOIN spread USING (part_id)

@@ -12,7 +12,8 @@
 WITH point AS (
     SELECT measured.place, measure AS figure, stratum_id, layer, n, look, series, attention_id, count(*) AS count,
            median(x) AS x, median(model_error) AS median, quantile(model_error, 0.1) AS p10,
-           quantile(model_error, 0.9) AS p90, over_sources(model_error, run.id) AS interval,
+           quantile(model_error, 0.9) AS p90, median_low(model_error, run.id) AS low,
+           median_high(model_error, run.id) AS high,
            min(min(position)) OVER (PARTITION BY stratum_id, layer, n) AS first
     FROM run JOIN measured USING (id) JOIN series USING (attention_id) JOIN look_series USING (series)
     WHERE measure IN ('error', 'error_subspace', 'output_error') AND status = 'ok' AND finite(x) IS NOT NULL
@@ -29,7 +30,7 @@ shown AS (
     SELECT figure, series, methods <= 10 OR place <= 8 AS named, (methods - 8) || ' others' AS others FROM standing)
 SELECT figure, stratum.label || ', layers: ' || coalesce(layer, '?')
        || CASE WHEN (SELECT count(DISTINCT n) FROM run) > 1 THEN ', n = ' || n ELSE '' END AS panel, series, count, x,
-       median, p10, p90, low(interval) AS median_low, high(interval) AS median_high,
+       median, p10, p90, low AS median_low, high AS median_high,
        CASE WHEN named THEN series ELSE others END AS _series, CASE WHEN named THEN 'cloud' ELSE 'grey' END AS _style,
        CASE WHEN named THEN look END AS _look, CASE WHEN named THEN look ELSE -1 END AS _order,
        CASE figure WHEN 'error' THEN 'relative error of S (error)'

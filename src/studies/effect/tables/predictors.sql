@@ -9,16 +9,16 @@
 -- shared: Spearman's correlation over attentions from landmarks within each source, mean over sources [95 % interval]
 -- holds: rank_agreement and top10_overlap fall where errors grow. core = all: those of different cores together, of
 --   which one may be worse than another whatever the landmarks are.
-SELECT model, layers, n, landmarks, core, effect, predictor, sources, attentions, center(over_sources) AS correlation,
-       max(-1.0, low(over_sources)) AS low, min(1.0, high(over_sources)) AS high
+SELECT model, layers, n, landmarks, core, effect, predictor, sources, attentions, correlation,
+       max(-1.0, low) AS low, min(1.0, high) AS high
 FROM agreement JOIN part USING (part_id) ORDER BY part_id, effect_place, predictor_place;
 
 WITH line AS (
     SELECT part_id, effect, effect_place, max(sources) AS sources, max(attentions) AS attentions FROM agreement
     GROUP BY part_id, effect)
 SELECT part.label AS model, coalesce(layers, '') AS layers, n, landmarks AS m, core, line.effect, line.sources,
-       line.attentions, predictor.label AS _across, center(over_sources) AS _cell, max(-1.0, low(over_sources)) AS _low,
-       min(1.0, high(over_sources)) AS _high
+       line.attentions, predictor.label AS _across, correlation AS _cell, max(-1.0, low) AS _low,
+       min(1.0, high) AS _high
 FROM line JOIN part USING (part_id) JOIN predictor
 LEFT JOIN agreement AS a ON a.part_id = line.part_id AND a.effect = line.effect AND a.predictor = predictor.name
 ORDER BY line.part_id, line.effect_place, predictor.place;

@@ -35,9 +35,10 @@ WITH predicting AS (
     GROUP BY part_id, source_id, attention_id, e.place, predictor.place),
 source AS (
     SELECT part_id, source_id, predictor_place, predictor, effect_place, effect, count(*) AS attentions,
-           center(spearman(x, y)) AS correlation
+           spearman(x, y) AS correlation
     FROM predicting WHERE x IS NOT NULL GROUP BY part_id, source_id, predictor_place, effect_place
     HAVING count(*) >= 3)
 SELECT part_id, effect_place, effect, predictor_place, predictor, count(*) AS sources, max(attentions) AS attentions,
-       mean_of(correlation, source_id) AS over_sources
+       mean_of_sources(correlation, source_id) AS correlation, mean_low(correlation, source_id) AS low,
+       mean_high(correlation, source_id) AS high
 FROM source WHERE correlation IS NOT NULL GROUP BY part_id, predictor_place, effect_place;

@@ -2,7 +2,7 @@
 -- reference: none: geometric means, and Student's t intervals over sources
 -- is: again whole
 -- compares: core
--- needs: core_contest
+-- needs: core_contest estimates:core_contest_over_m
 -- script: forest.gp
 -- title: error with {_core} / error with {_first}
 -- data: panel series _ratio _subspace _fixed _low _high
@@ -13,27 +13,21 @@
 -- set: level_text 1: {_first}
 -- set: heading_1
 -- set: heading_2
-WITH estimate AS (
-    SELECT core_id, variant_id, CASE WHEN each THEN panel_id END AS panel_id,
-           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e
-    FROM core_contest JOIN (SELECT 0 AS each UNION ALL SELECT 1)
-    WHERE (question, scope, a, b) NOT IN (SELECT * FROM not_pooled) GROUP BY 1, 2, 3),
-ranked AS (
-    SELECT core_id, variant_id, row_number() OVER (PARTITION BY core_id ORDER BY ratio(e), variant_id) AS rank,
+WITH ranked AS (
+    SELECT core_id, variant_id, row_number() OVER (PARTITION BY core_id ORDER BY ratio, variant_id) AS rank,
            count(*) OVER (PARTITION BY core_id) AS lines
-    FROM estimate WHERE panel_id IS NULL AND abs(center(e)) < 9e999),
+    FROM core_contest_over_m_estimate WHERE of_panel IS NULL AND ratio > 0 AND ratio < 9e999),
 point AS (
-    SELECT r.core_id, r.variant_id, panel.id AS panel_id, rank, e
+    SELECT r.core_id, r.variant_id, panel.id AS panel_id, rank, ratio, low, high
     FROM ranked AS r JOIN (SELECT id FROM panel UNION ALL SELECT NULL) AS panel
-    LEFT JOIN estimate AS e ON e.core_id = r.core_id AND e.variant_id = r.variant_id AND e.panel_id IS panel.id
+    LEFT JOIN core_contest_over_m_estimate AS e ON e.core_id = r.core_id AND e.variant_id = r.variant_id
+        AND e.of_panel IS panel.id
     WHERE lines > 1)
 SELECT core.label AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel,
-       'true' AS pairing_held_fixed, ratio(e) AS ratio, ratio_low(e) AS low,
-       ratio_high(e) AS high, NULL AS subspace_ratio, v.label AS _series, -rank AS _order,
-       CASE WHEN abs(center(e)) < 9e999 THEN ratio(e) END AS _ratio, 0 AS _subspace, 1 AS _fixed,
-       coalesce(CASE WHEN panel_id IS NULL THEN ratio_low(e) END, 0) AS _low,
-       coalesce(CASE WHEN panel_id IS NULL THEN ratio_high(e) END, 0) AS _high,
-           v.oracle AS _oracle,
+       'true' AS pairing_held_fixed, ratio, low, high, NULL AS subspace_ratio,
+       v.label AS _series, -rank AS _order, CASE WHEN ratio > 0 AND ratio < 9e999 THEN ratio END AS _ratio,
+       0 AS _subspace, 1 AS _fixed, CASE WHEN panel_id IS NULL THEN coalesce(low, 0) ELSE 0 END AS _low,
+       CASE WHEN panel_id IS NULL THEN coalesce(high, 0) ELSE 0 END AS _high, v.oracle AS _oracle,
        core.full AS _core, first.full AS _first,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id JOIN core AS first ON first.place = 0

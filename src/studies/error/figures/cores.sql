@@ -23,9 +23,9 @@ line AS (
     FROM excess AS e JOIN core AS c ON c.id = core_id JOIN sweep USING (sweep, option)
     GROUP BY choice_id, sweep, option)
 SELECT v.label AS figure, panel.title AS panel, series, count(*) AS count, 1.0 * landmarks AS x, median(y) AS median,
-       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, source_id)) AS median_low,
-       high(over_sources(y, source_id)) AS median_high, coalesce(low(over_sources(y, source_id)), median(y)) AS _low,
-       coalesce(high(over_sources(y, source_id)), median(y)) AS _high, style AS _style, line.look AS _look, line
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, median_low(y, source_id) AS median_low,
+       median_high(y, source_id) AS median_high, coalesce(median_low(y, source_id), median(y)) AS _low,
+       coalesce(median_high(y, source_id), median(y)) AS _high, style AS _style, line.look AS _look, line
            AS _order
 FROM line JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 GROUP BY variant_id, panel_id, line, landmarks ORDER BY variant_id, panel_id, line, landmarks;

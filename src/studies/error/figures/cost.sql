@@ -27,15 +27,17 @@ priced_row AS (
 point AS (
     SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, v.look,
            count(*) AS count, median(x) AS x, median(error) AS median, quantile(error, 0.1) AS p10,
-           quantile(error, 0.9) AS p90, over_sources(error, priced_row.id) AS interval
+           quantile(error, 0.9) AS p90, median_low(error, priced_row.id) AS low,
+           median_high(error, priced_row.id) AS high
     FROM priced_row JOIN drawn_variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
     UNION ALL
     SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || (SELECT constant FROM level), 'level', NULL,
         count(*), 1.0, median(baseline_mean),
-           quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), over_sources(baseline_mean, id)
+           quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), median_low(baseline_mean, id),
+           median_high(baseline_mean, id)
     FROM priced_row WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
 SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.label AS figure, panel.title AS panel, series,
-       count, point.x AS x, median, p10, p90, low(interval) AS median_low, high(interval) AS median_high,
+       count, point.x AS x, median, p10, p90, low AS median_low, high AS median_high,
        CASE WHEN by_time THEN 'seconds of a forward pass / exact attention''s'
             ELSE 'flops of a forward pass / exact attention''s (4 n^2 d)' END || ', m = ' || least || ' to ' || most
        || CASE WHEN uncounted AND NOT by_time

@@ -14,7 +14,7 @@ WITH fitting_row AS ( -- without those that want more rows than there are
     FROM above AS a JOIN core AS c ON c.id = a.core_id
     WHERE c.option = 'rows' AND c.x <= a.n AND a.above IS NOT NULL)
 SELECT sweep AS figure, panel.title AS panel, v.label AS series, count(*) AS count, x, median(y) AS median,
-       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, fitting_row.id)) AS median_low,
-       high(over_sources(y, fitting_row.id)) AS median_high, 'curve' AS _style, v.look AS _look, variant_id AS _order
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, median_low(y, fitting_row.id) AS median_low,
+       median_high(y, fitting_row.id) AS median_high, 'curve' AS _style, v.look AS _look, variant_id AS _order
 FROM fitting_row JOIN drawn_variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 GROUP BY sweep, panel_id, variant_id, x ORDER BY min(min(place)) OVER (PARTITION BY sweep), panel_id, variant_id, x;

@@ -20,7 +20,7 @@ look AS (
     JOIN variant AS v ON v.strategy = w.strategy AND v.factors = w.factors GROUP BY way)
 SELECT core_name AS figure, panel_name AS panel, label || what AS series, count(*) AS count, 1.0 * number AS x,
        median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
-       low(over_sources(y, line.id)) AS median_low, high(over_sources(y, line.id)) AS median_high, style AS _style,
+       median_low(y, line.id) AS median_low, median_high(y, line.id) AS median_high, style AS _style,
        v.look AS _look, line AS _order, :m AS _m
 FROM line JOIN look ON look.way = line / 2 JOIN drawn_variant AS v ON v.id = look.id
 WHERE abs(y) < 9e999 GROUP BY line.core, panel_name, line.line, number

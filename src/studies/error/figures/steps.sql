@@ -18,7 +18,7 @@ measured AS (
     SELECT *, 2, 'max |row sum - 1|', rowsum_deviation FROM step)
 SELECT v.label AS figure, measure || ': ' || panel.title AS panel, sweep AS series, count(*) AS count, x,
        median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
-       low(over_sources(y, measured.id)) AS median_low, high(over_sources(y, measured.id)) AS median_high,
+       median_low(y, measured.id) AS median_low, median_high(y, measured.id) AS median_high,
        'curve' AS _style, measured.look AS _look, :m AS _m, min(min(place)) OVER (PARTITION BY sweep) AS _order
 FROM measured JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 WHERE y < 9e999 GROUP BY variant_id, panel_id, part, sweep, x ORDER BY variant_id, panel_id, part, _order, x;

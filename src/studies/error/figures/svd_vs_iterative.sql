@@ -14,7 +14,7 @@
 SELECT core.place + 1 AS core, panel_id + 1 AS panel, variant_id + 1 AS series, landmarks, count, median, p10, p90,
        core.full AS core_name, panel.title AS panel_name, v.label AS series_name, core.label AS _figure,
        panel.title AS _panel, v.label AS _series, 'curve' AS _style, v.look AS _look, variant_id AS _order,
-       coalesce(low(interval), median) AS _low, coalesce(high(interval), median) AS _high, first.full AS _first,
+       coalesce(low, median) AS _low, coalesce(high, median) AS _high, first.full AS _first,
        coalesce('; pairing ' || v.usual || ' unless another is named', '') AS _usual
 FROM core_ratio JOIN core ON core.id = core_id JOIN drawn_variant AS v ON v.id = variant_id
     JOIN panel ON panel.id = panel_id

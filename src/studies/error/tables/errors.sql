@@ -1,8 +1,17 @@
 -- summary: median error by problem, core, strategy and number of landmarks
 -- reference: none: medians over heads and trials
 -- place: 1
--- needs: cell_line
+-- needs: cell
 -- exists: key
+SELECT panel.title AS panel, panel.problem, panel.kernel, v.label, v.strategy, v.pairing, v.factors, core.spec AS core,
+       landmarks, planned, count, median, p10, p90, floor_rank AS best_rank_m, baseline_mean,
+       (SELECT count(DISTINCT source_id) FROM member AS m WHERE m.panel_id = cell.panel_id AND m.core_id = cell.core_id
+            AND m.landmarks = cell.landmarks AND m.variant_id = cell.variant_id AND error IS NOT NULL) AS sources,
+       low AS median_low, high AS median_high
+FROM cell JOIN level USING (panel_id, landmarks) JOIN panel ON panel.id = panel_id
+JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
+ORDER BY panel_id, core_id, variant_id, landmarks;
+
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- format: _cell: brief
 -- formula: |S - FXB|_F / |S|_F
@@ -16,47 +25,21 @@
 -- note: ( ): not below the constant matrix {_constant}
 -- note: !: some rows are missing
 -- note: -: all of them are: skipped, failed or not run
-SELECT panel.title AS panel, panel.problem, panel.kernel, v.label, v.strategy, v.pairing, v.factors, core.spec AS core,
-       landmarks, planned, count, median, p10, p90, floor_rank AS best_rank_m, baseline_mean,
-       coalesce(sources(over_sources), 0) AS sources, low(over_sources) AS median_low, high(over_sources) AS median_high
-FROM cell JOIN level USING (panel_id, landmarks) JOIN panel ON panel.id = panel_id
-JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
-ORDER BY panel_id, core_id, variant_id, landmarks;
-
-WITH ranked AS (
-    SELECT cell.*, baseline_mean, v.strategy_id, row_number() OVER peers AS place,
-           lead(v.strategy_id) OVER peers AS next_id, lead(median) OVER peers AS next
-    FROM cell JOIN level USING (panel_id, landmarks) JOIN panel ON panel.id = panel_id
-    JOIN variant AS v ON v.id = variant_id
-    JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
-    WINDOW peers AS (
-        PARTITION BY panel_id, core_id, landmarks, v.factors_id, CASE WHEN kernel.one_set THEN NULL ELSE
-            v.pairing_id END ORDER BY count = 0, median, variant_id)),
-line AS MATERIALIZED (SELECT * FROM cell_line WHERE question = 'strategy'),
-first AS MATERIALIZED ( -- against the next one
-    SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id,
-           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, p.head_id, trial, draws) AS e
-    FROM ranked AS r JOIN line USING (panel_id, core_id, landmarks, variant_id, strategy_id)
-    CROSS JOIN pair AS p ON p.question = 'strategy' AND p.a = r.strategy_id AND p.b = r.next_id AND p.same = line.same
-    WHERE place = 1 AND median < next AND sources(over_sources) >= least_sources() AND refusal IS NULL
-    GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id),
-family AS (SELECT *, count(p(e)) OVER () AS verdicts FROM first),
-leading AS (
-    SELECT panel_id, core_id, landmarks, variant_id FROM family
-    WHERE verdict(e, verdicts) = 'better' AND NOT EXISTS (SELECT 1 FROM unfinished)),
-measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
+-- needs: ranked_cell estimates:first_against_next
+WITH measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
     SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label,
            CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN '(' ELSE '' END AS before, median AS x,
            CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN ')' ELSE '' END
-           || CASE WHEN l.variant_id IS NOT NULL THEN '*' WHEN 2 * noise >= count AND count > 0 THEN '~' ELSE '' END
-           || CASE WHEN count > 0 AND count < planned THEN '!' ELSE '' END AS mark, over_sources
-    FROM ranked AS r LEFT JOIN leading AS l USING (panel_id, core_id, landmarks, variant_id)
+           || CASE WHEN verdict = 'better' THEN '*' WHEN 2 * noise >= count AND count > 0 THEN '~' ELSE '' END
+           || CASE WHEN count > 0 AND count < planned THEN '!' ELSE '' END AS mark, r.low, r.high
+    FROM ranked_cell AS r LEFT JOIN first_against_next_estimate USING (panel_id, core_id, landmarks, variant_id)
     JOIN component AS core ON core.kind = 'core' AND core.id = r.core_id JOIN variant AS v ON v.id = r.variant_id
     UNION ALL
-    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', '', floor_rank, '', floor_over FROM level
+    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', '', floor_rank, '', floor_low, floor_high FROM level
     UNION ALL
-    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, '', baseline_mean, '', baseline_over
+    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, '', baseline_mean, '', baseline_low,
+           baseline_high
     FROM level)
 SELECT panel.items AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
        ', trials: ' || trials || CASE WHEN kernel.low_rank AND EXISTS (
@@ -65,7 +48,7 @@ SELECT panel.items AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || so
        || CASE WHEN panel_id IN measured THEN '' ELSE '. No results: every row was skipped, failed or not run' END
        AS _about, band AS "_band core", shown_cell.label AS landmarks,
        CASE WHEN panel_id IN measured THEN landmarks END AS _across, x AS _cell, before AS _before, mark AS _mark,
-       low(over_sources) AS _low, high(over_sources) AS _high, (SELECT constant FROM level) AS _constant
+       low AS _low, high AS _high, (SELECT constant FROM level) AS _constant
 FROM shown_cell JOIN panel ON panel.id = panel_id
 JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
 ORDER BY panel_id, core_id, variant_id, landmarks;

@@ -2,6 +2,13 @@
 -- reference: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979
 -- needs: bout
 -- exists: standing
+SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,
+       b.spec AS "over", b.label AS over_label, below, above, equal, below + above + equal AS sources,
+       1.0 * below / nullif(below + above + equal, 0) AS share, sign_p, holm_p,
+       refusal_told(refusal, 'this one', 'the other') AS refusal
+FROM bout JOIN titled AS t USING (standing_id) JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id
+ORDER BY standing_id, a_id, b_id;
+
 -- heading: On how many sources one strategy has less error than another
 -- labels: 2
 -- shared: {_constant}
@@ -10,13 +17,7 @@
 -- remark: {_caveat}
 -- note: *: p of the sign test, with Holm's correction over the matrix, is at most 0.05, where 'nysbench compare' may
 --   have a verdict: of 6 sources, 3 trials of draws that sources share, and a run that is finished
-SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,
-       b.spec AS "over", b.label AS over_label, below, above, equal, below + above + equal AS sources,
-       1.0 * below / nullif(below + above + equal, 0) AS share, sign_p, holm_p,
-       refusal_told(refusal, 'this one', 'the other') AS refusal
-FROM bout JOIN titled AS t USING (standing_id) JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id
-ORDER BY standing_id, a_id, b_id;
-
+-- needs: tested_bout estimates:tested_bout
 WITH standing_size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
 sentence AS (
     SELECT standing_id, -1 AS place, -1 AS other,
@@ -35,15 +36,6 @@ noted AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY place DESC, other DESC) AS last,
            group_concat(text, char(10)) OVER (PARTITION BY standing_id ORDER BY place, other) AS notes
     FROM sentence),
-starred_bout AS ( -- a pair's values have no affinity: + leaves none to what its index is asked by
-    SELECT standing_id, o.a_id, o.b_id, verdict(ratio_of(x, y, noise_x, noise_y, se_x, se_y, p.stratum_id, source_id,
-           p.head_id, trial, draws), 1) AS verdict
-    FROM bout AS o JOIN standing AS s ON s.id = standing_id
-    CROSS JOIN agreed AS g ON g.question = 'strategy' AND g.value = +o.a_id AND g.setting = s.setting_id
-    CROSS JOIN pair AS p ON p.question = g.question AND p.same = g.same AND p.a = +o.a_id AND p.b = +o.b_id
-        AND s.stratum_id IN (-1, p.stratum_id)
-    WHERE holm_p <= 0.05 AND o.a_id < o.b_id AND NOT EXISTS (SELECT 1 FROM unfinished)
-    GROUP BY standing_id, o.a_id, o.b_id),
 member AS (
     SELECT standing_id, strategy_id, label, row_number() OVER (PARTITION BY standing_id ORDER BY strategy_id) AS number
     FROM contender JOIN method ON method.id = strategy_id)
@@ -58,7 +50,7 @@ SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END
 FROM member AS a JOIN member AS b USING (standing_id) JOIN standing_size USING (standing_id)
 JOIN titled USING (standing_id)
 LEFT JOIN bout ON bout.standing_id = a.standing_id AND bout.a_id = a.strategy_id AND bout.b_id = b.strategy_id
-LEFT JOIN starred_bout AS j ON j.standing_id = a.standing_id AND j.a_id = min(a.strategy_id, b.strategy_id)
+LEFT JOIN tested_bout_estimate AS j ON j.standing_id = a.standing_id AND j.a_id = min(a.strategy_id, b.strategy_id)
     AND j.b_id = max(a.strategy_id, b.strategy_id)
 LEFT JOIN noted ON noted.standing_id = a.standing_id AND last = 1
 ORDER BY scope_id, stratum_id, landmarks, a.number, b.number;

@@ -1,20 +1,13 @@
 -- Geometric means, with t intervals, of the ratios of cores to the first one: over all heads, and by source and head.
 -- Scopes differ in all but landmarks and the core, and are known by the number of their first row.
--- needs: core_contest
+-- needs: core_contest estimates:core_contest_in_setting
 CREATE TEMP TABLE by_core AS
-WITH estimate AS (
-    SELECT scope AS scope_id, setting, core_id, CASE WHEN each THEN source_id END AS of_source,
-           CASE WHEN each THEN head_id END AS of_head,
-           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
-           count(CASE WHEN (x IS NULL) <> (y IS NULL) THEN 1 END) AS missing
-    FROM core_contest JOIN (SELECT 0 AS each UNION ALL SELECT 1)
-    GROUP BY setting, core_id, each, of_source, of_head),
-setting_size AS (
+WITH setting_size AS (
     SELECT g.setting, max(k.landmarks) AS landmarks FROM agreed AS g JOIN key AS k ON k.id = g.id
     WHERE question = 'core' GROUP BY g.setting)
-SELECT scope_id, core_id, landmarks, of_source AS source_id, of_head AS head_id, ratio(e) AS ratio,
-       sources(e) AS sources, heads(e) AS heads, missing, ratio_low(e) AS low, ratio_high(e) AS high
-FROM estimate JOIN setting_size USING (setting) WHERE abs(center(e)) < 9e999;
+SELECT scope_id, core_id, landmarks, of_source AS source_id, of_head AS head_id, ratio, sources, heads,
+       missing, low, high
+FROM core_contest_in_setting_estimate JOIN setting_size USING (setting) WHERE ratio > 0 AND ratio < 9e999;
 
 -- What a scope is called: its variant, and what else scopes differ in.
 CREATE TEMP TABLE core_scope AS

@@ -19,7 +19,8 @@ ORDER BY 1, 2, 3, 4, 5, 6, 7;
 CREATE TEMP TABLE cell AS
 SELECT panel_id, core_id, variant_id, landmarks, count(*) AS planned, count(error) AS count, median(error) AS median,
        quantile(error, 0.1) AS p10, quantile(error, 0.9) AS p90, count(CASE WHEN noise THEN 1 END) AS noise,
-       median(subspace) AS subspace, median(select_s) AS select_s, over_sources(error, source_id) AS over_sources
+       median(subspace) AS subspace, median(select_s) AS select_s, median_low(error, source_id) AS low,
+       median_high(error, source_id) AS high
 FROM member GROUP BY panel_id, core_id, landmarks, variant_id;
 
 -- What does not depend on the method counts once for each head and trial. constant: the constant matrix.
@@ -33,5 +34,6 @@ SELECT panel_id, landmarks, CASE WHEN (SELECT min(stochastic) FROM component WHE
        quantile(floor_rank, 0.1) AS floor_p10, quantile(floor_rank, 0.9) AS floor_p90,
        count(baseline_mean) AS baseline_count, median(baseline_mean) AS baseline_mean,
        quantile(baseline_mean, 0.1) AS baseline_p10, quantile(baseline_mean, 0.9) AS baseline_p90,
-       over_sources(floor_rank, source_id) AS floor_over, over_sources(baseline_mean, source_id) AS baseline_over
+       median_low(floor_rank, source_id) AS floor_low, median_high(floor_rank, source_id) AS floor_high,
+       median_low(baseline_mean, source_id) AS baseline_low, median_high(baseline_mean, source_id) AS baseline_high
 FROM instance GROUP BY panel_id, landmarks;

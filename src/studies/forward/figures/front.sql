@@ -18,8 +18,8 @@ WITH shown AS ( -- an exact one is a line upright
         WHERE o.family_id = cell.family_id AND o.n = cell.n AND NOT exact AND o.output_error IS NOT NULL)),
 point AS (
     SELECT threads, team, family_id, n, layers, number, label, landmarks AS place, count(*) AS count, median(x) AS x,
-           median(y) AS y, CASE WHEN NOT exact THEN min(low(over_sources)) END AS low,
-           CASE WHEN NOT exact THEN max(high(over_sources)) END AS high, max(sources) AS sources,
+           median(y) AS y, CASE WHEN NOT exact THEN min(error_low) END AS low,
+           CASE WHEN NOT exact THEN max(error_high) END AS high, max(sources) AS sources,
            CASE WHEN exact THEN 'upright' ELSE 'curve' END AS style, look_of_curve AS look
     FROM shown WHERE y < 9e999 GROUP BY threads, family_id, n, number, landmarks
     UNION ALL

@@ -14,7 +14,7 @@ WITH held_bytes AS (
     UNION ALL SELECT *, 1, 'resident set', 1e-6 * peak_bytes FROM pass)
 SELECT measure || ' with ' || team AS figure, layers AS panel, attention_label AS series, count(*) AS count,
        1.0 * n AS x, median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
-       low(over_sources(y, id)) AS median_low, high(over_sources(y, id)) AS median_high, 'curve' AS _style,
+       median_low(y, id) AS median_low, median_high(y, id) AS median_high, 'curve' AS _style,
        look AS _look, attention_id AS _order
 FROM held_bytes JOIN curve USING (attention_id) WHERE y IS NOT NULL AND family_id IN growing
 GROUP BY threads, part, family_id, attention_id, n

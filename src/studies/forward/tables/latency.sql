@@ -21,7 +21,7 @@
 -- word: x NAME: times faster than that attention beside it in the same rounds
 SELECT layers, threads, n, attention, rows, latency_s, low_s AS latency_low_s, high_s AS latency_high_s, first_s,
        fresh_s, amortized_s, workspace_bytes, peak_bytes, output_error,
-       low(over_sources) AS output_error_low, high(over_sources) AS output_error_high, sources,
+       error_low AS output_error_low, error_high AS output_error_high, sources,
        front.cell_id IS NOT NULL AS front,
        'speedup_over_' || exact.label AS _across, times AS _cell
 FROM cell LEFT JOIN front USING (cell_id) LEFT JOIN exact

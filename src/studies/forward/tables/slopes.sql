@@ -10,13 +10,12 @@
 -- cell: peak: {peak: %.2f} ({_peak_low: %.2f} to {_peak_high: %.2f}) | {peak: %.2f} | -
 -- holds: Least squares on logarithms of the medians at each n; the intervals are those of points that scatter about a
 --   line, and these bend.
-SELECT layers, threads, attention, n_from, n_to, n_count, center(time) AS time_slope, low(time) AS time_low,
-       high(time) AS time_high, center(workspace) AS workspace_slope, low(workspace) AS workspace_low,
-       high(workspace) AS workspace_high, center(peak) AS peak_slope, low(peak) AS peak_low, high(peak) AS peak_high
+SELECT layers, threads, attention, n_from, n_to, n_count, time AS time_slope, time_low, time_high,
+       workspace AS workspace_slope, workspace_low, workspace_high, peak AS peak_slope, peak_low, peak_high
 FROM growth ORDER BY family_id, threads, attention_id;
 
 SELECT layers, threads, attention_label AS attention, n_from AS "from n", n_to AS "to n", n_count AS n,
-       center(time) AS time, low(time) AS _time_low, high(time) AS _time_high, center(workspace) AS workspace,
-       low(workspace) AS _workspace_low, high(workspace) AS _workspace_high, center(peak) AS peak,
-       low(peak) AS _peak_low, high(peak) AS _peak_high
+       time, time_low AS _time_low, time_high AS _time_high, workspace,
+       workspace_low AS _workspace_low, workspace_high AS _workspace_high, peak,
+       peak_low AS _peak_low, peak_high AS _peak_high
 FROM growth ORDER BY family_id, threads, attention_id;

@@ -25,7 +25,8 @@ SELECT cell_id, family_id, layers, threads, team, n, attention_id, attention, at
        CASE WHEN count(*) > 1 OR count(latency_low_s) THEN max(coalesce(latency_high_s, latency_s)) END AS high_s,
        median(amortized_s) AS amortized_s, median(fresh_s) AS fresh_s, median(first_s) AS first_s,
        median(workspace_bytes) AS workspace_bytes, median(peak_bytes) AS peak_bytes,
-       median(output_error) AS output_error, over_sources(output_error, source_id) AS over_sources,
+       median(output_error) AS output_error, median_low(output_error, source_id) AS error_low,
+       median_high(output_error, source_id) AS error_high,
        count(DISTINCT CASE WHEN output_error IS NOT NULL THEN source_id END) AS sources, median(baseline_mean)
            AS baseline_mean, median(landmarks) AS landmarks
 FROM pass GROUP BY cell_id;
