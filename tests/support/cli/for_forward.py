@@ -161,7 +161,7 @@ def check_errors(*paths):
         name = r["attention"].split("(")[0]
         if name == "skip":
             assert r["error"] == "" and r["output_error"], r
-            print(r["reason"])
+            print(r["reason"].split(";")[0])  # behind it may be what has disturbed times
         elif name == "streamed":
             assert float(r["error"]) < 1e-5, r
         else:
@@ -308,7 +308,7 @@ def check_side_by_side(work):
     rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
     text = open(f"{work}/compare.txt").read()
     assert text in open(f"{work}/again.txt").read() and text.split("\n")[0] in open(f"{work}/run.txt").read()
-    said = [line for line in text.split("\n") if re.match("[A-Za-z]| +(time|error|verdicts?|front)[: ]", line)]
+    said = [line for line in text.split("\n") if re.match("[A-Za-z]| +[a-z]+: ", line)]
     print(*(line.replace(f" {max(families[0])} ", " ALL ") for line in said), sep="\n")
     labels = {r["attention_label"]: r["attention"] for r in rows}
     heads, seen = None, {}
