@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double real_at(sqlite3_stmt *s, int column)
-{
-    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
-}
-
 typedef struct {
     int value, setting;  /* their numbers */
     const char *refusal; /* see pairs.sql */
@@ -178,8 +173,8 @@ static nb_status read_pair(const maker *m, sqlite3_stmt *s, paired_rows *p)
                         .exact_x = sqlite3_column_int(s, EXACT_X),
                         .exact_y = sqlite3_column_int(s, EXACT_Y),
                         .disturbed = sqlite3_column_int(s, DISTURBED),
-                        .x = {real_at(s, X), real_at(s, NOISE_X), real_at(s, SE_X)},
-                        .y = {real_at(s, Y), real_at(s, NOISE_Y), real_at(s, SE_Y)}}};
+                        .x = {nb_real_at(s, X), nb_real_at(s, NOISE_X), nb_real_at(s, SE_X)},
+                        .y = {nb_real_at(s, Y), nb_real_at(s, NOISE_Y), nb_real_at(s, SE_Y)}}};
     const char *refusal = (const char *)sqlite3_column_text(s, REFUSAL);
     if (refusal) NB_NEED(p->refusal, nb_strdup(m->ctx, refusal));
     double x = p->pair.x.value, y = p->pair.y.value, least = fmin(x, y);

@@ -4,7 +4,6 @@
 
 #include "base/fields.h"
 #include "base/text.h"
-#include "components/condition.h"
 #include "rows/statement.h"
 
 #include <string.h>
@@ -76,8 +75,7 @@ nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
         statement = "columns.component_label";
     }
     return nb_sql_fill(statement,
-                       NB_GIVEN(NB_GIVE_NAME("column", c->name), NB_GIVE_NAME("id", id),
-                                NB_GIVE_TEXT("mark", NB_ORACLE_MARK), NB_GIVE_TEXT("kind", c->name)),
+                       NB_GIVEN(NB_GIVE_NAME("column", c->name), NB_GIVE_NAME("id", id), NB_GIVE_TEXT("kind", c->name)),
                        sql, ctx);
 }
 

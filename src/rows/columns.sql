@@ -7,7 +7,7 @@
 coalesce({column}, '')
 
 -- name: component_label
-(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN {mark} ELSE '' END FROM component
+(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN ', oracle' ELSE '' END FROM component
  WHERE kind = {kind} AND id = run.{id})
 
 -- name: real_label

@@ -38,11 +38,6 @@ typedef struct {
     nb_ctx *ctx, *own; /* own: of a group */
 } maker;
 
-static double real_at(sqlite3_stmt *s, int column)
-{
-    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
-}
-
 /* `first`: the column of x. */
 static nb_row_pair read_pair(sqlite3_stmt *s, int first)
 {
@@ -50,8 +45,8 @@ static nb_row_pair read_pair(sqlite3_stmt *s, int first)
                          .source = sqlite3_column_int(s, first + SOURCE),
                          .head = sqlite3_column_int(s, first + HEAD),
                          .trial = sqlite3_column_int(s, first + TRIAL),
-                         .x = {real_at(s, first + X), real_at(s, first + NOISE_X), real_at(s, first + SE_X)},
-                         .y = {real_at(s, first + Y), real_at(s, first + NOISE_Y), real_at(s, first + SE_Y)},
+                         .x = {nb_real_at(s, first + X), nb_real_at(s, first + NOISE_X), nb_real_at(s, first + SE_X)},
+                         .y = {nb_real_at(s, first + Y), nb_real_at(s, first + NOISE_Y), nb_real_at(s, first + SE_Y)},
                          .shares = sqlite3_column_int(s, first + DRAWS)};
 }
 

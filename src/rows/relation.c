@@ -4,6 +4,7 @@
 
 #include "rows/functions.h"
 
+#include <math.h>
 #include <string.h>
 
 static nb_status fail(const nb_relation *r, const char *what)
@@ -92,6 +93,11 @@ const char *nb_text_at(sqlite3_stmt *s, int column)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
     return text ? text : "";
+}
+
+double nb_real_at(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
 }
 
 /* texts: those of other rows, most of which are the same. */

@@ -83,5 +83,6 @@ nb_status nb_relation_step(const nb_relation *relation, sqlite3_stmt *statement,
 /* The statement ends with the context's memory. */
 nb_status nb_statement_defer(sqlite3_stmt *statement, nb_ctx *ctx);
 const char *nb_text_at(sqlite3_stmt *statement, int column); /* of its row; "" of NULL */
+double nb_real_at(sqlite3_stmt *statement, int column);      /* NaN of NULL */
 
 #endif
