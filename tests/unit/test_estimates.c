@@ -14,7 +14,9 @@ static const char pairs[] =
     "    (1, NULL, 2, 2), (1, 2, 8, 3), (1, NULL, 8, 3), (1, 2, 2, 4), (1, NULL, 2, 4), (1, 2, 8, 5),"
     "    (2, 2, 9e999, 0), (2, 2, 8, 1), (2, 2, 2, 2), (2, 2, 8, 3), (2, 2, 2, 4), (2, 2, 8, 5),"
     "    (3, 3, 0.5, 0), (3, 3, 0.5, 1), (3, 3, 0.5, 2), (3, 3, 0.5, 3), (3, 3, 0.5, 4), (3, 3, 0.5, 5),"
-    "    (3, 3, NULL, 5), (4, 4, NULL, 1);"
+    "    (3, 3, NULL, 5), (4, 4, NULL, 1),"
+    "    (5, 5, 3.3201, 0), (5, 5, 1.2214, 1), (5, 5, 3.3201, 2), (5, 5, 1.2214, 3), (5, 5, 3.3201, 4),"
+    "    (5, 5, 1.2214, 5);"
     "CREATE TEMP VIEW given_pair AS SELECT a, b, x, 1 AS y, 0 AS noise_x, 0 AS noise_y, NULL AS se_x, NULL AS se_y, 0,"
     "    source, source, 0, 0 FROM given;";
 
@@ -55,7 +57,9 @@ static void test_groups(void **state)
     assert_true(ask(store.db, ctx, "verdict = 'none'", "a = 3") == 1);
     assert_true(isnan(ask(store.db, ctx, "ratio", "a = 4")));
     assert_true(ask(store.db, ctx, "sources = 0 AND missing = 1", "a = 4") == 1);
-    assert_true(ask(store.db, ctx, "count(*)", "1") == 5);
+    /* Logarithms of 0.7 +- 0.5: half the interval is 0.57 alone, and 0.83 together with three others that have one. */
+    assert_true(ask(store.db, ctx, "low > 1 AND verdict = 'undecided'", "a = 5") == 1);
+    assert_true(ask(store.db, ctx, "count(*)", "1") == 6);
     sqlite3_close_v2(store.db);
 }
 
