@@ -308,8 +308,9 @@ def check_side_by_side(work):
     rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
     text = open(f"{work}/compare.txt").read()
     assert text in open(f"{work}/again.txt").read() and text.split("\n")[0] in open(f"{work}/run.txt").read()
-    said = [line for line in text.split("\n") if re.match("[A-Za-z]| +[a-z]+: ", line)]
-    print(*(line.replace(f" {max(families[0])} ", " ALL ") for line in said), sep="\n")
+    said = [line for line in text.split("\n") if re.match("Time |  (time|error): ", line)]
+    together = re.findall(r"interval for all \d+ verdicts? together", " ".join(text.split()))[0]
+    print(*said, together.replace(f" {max(families[0])} ", " ALL "), sep="\n")
     labels = {r["attention_label"]: r["attention"] for r in rows}
     heads, seen = None, {}
     for line in text.splitlines():
