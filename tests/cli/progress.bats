@@ -53,7 +53,7 @@ nap_on_terminal() { # FOLDER OPTION...
     NO_COLOR=1 run nap_on_terminal r --fresh
     expect_status 0
     [[ "$output" != *"[#"* ]]
-    output=$(grep -o '100 %.*' <<<"$output") tell NO_COLOR=1 nysbench run
+    output=$(tr -d '\r' <<<"$output" | grep -o '100 %.*') tell NO_COLOR=1 nysbench run
 }
 
 # drawn_within WIDTH FILE: at least three drawings, whose bars are narrower. A drawing goes on from \r to \r, and the
@@ -181,5 +181,5 @@ one_bar() {
     SCREEN_TERM=dumb screen -- --set "strategies=[uniform]"
     expect_status 0
     ! at_end | grep -F '[#' || return 1
-    output=$(at_end | grep -o '100 %.*') tell SCREEN_TERM=dumb nysbench run
+    output=$(at_end | tr -d '\r' | grep -o '100 %.*') tell SCREEN_TERM=dumb nysbench run
 }
