@@ -61,6 +61,20 @@ copy_texts() {
         <(cd results/published && ls | grep -v LIST | sort)
 }
 
+@test "what LIST asks of runs is SQL that the program has" {
+    local effect="live_model(run=\"/usr/bin/python3 $WORK/stub_model.py\", layers=all, source=0)"
+    cp tests/support/stub_model.py "$WORK"
+    printf '%s\n' "problems: gaussian(n=20, d=4)" "strategies: uniform" "landmarks: 4" "cores: svd" >"$WORK/error.yaml"
+    printf '%s\n' "study: forward" "problems: gaussian(n=20, d=4)" "attentions: streamed" >"$WORK/forward.yaml"
+    printf '%s\n' "study: effect" "problems: ['$effect']" "attentions: streamed" >"$WORK/effect.yaml"
+    printf '%s\n' "study: coherence" "problems: gaussian(n=20, d=4)" "clusters: 2" "partitions: kmeans" \
+        >"$WORK/coherence.yaml"
+    for study in error forward effect coherence; do
+        "$NYSBENCH" run "$WORK/$study.yaml" -q --set trials=1 --set plots=[] -o "$WORK/$study" >"$WORK/said" 2>&1
+    done
+    py check_queries "$NYSBENCH" "$WORK"
+}
+
 @test "what LIST says is checked" {
     copy_texts
     cat >>"$WORK/results/published/LIST" <<'EOF'
