@@ -617,7 +617,7 @@ static double near_weight(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_h
 static nb_status fit_to_tolerance(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_layer_head *points,
                                   nb_kernel_ridge_head *h, head_system *x, nb_near_room *near, nb_ctx *ctx)
 {
-    double square;
+    double square = INFINITY;
     h->near = near_weight(p, h) > much_near;
     if (!h->near || p->o->limit > 0) {
         NB_TRY(ctx, find_sharpest(p, points, h, ctx));
