@@ -12,17 +12,10 @@ static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_unit
     bool *shares;
     NB_NEED(shares, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *shares));
     for (int i = 0; i < c->count; i++) {
-        const nb_contrast *x = &c->items[i];
-        bool alone = true;
-        if (x->value != value) continue;
-        for (int s = 0; s <= u->strata.count; s++) shares[s] |= x->of.shares[s];
-        for (int k = 0; k < x->of.crossed_count; k++) alone = alone && x->of.crossed[k].trial == 0;
-        for (int k = 0; k < x->of.crossed_count; k++) {
-            nb_crossed_value one = x->of.crossed[k];
-            NB_TRY(ctx, nb_crossed_add_trial(&all, one.trial, ctx));
-            if (alone) one.trial = -1;
-            NB_TRY(ctx, nb_crossed_add_value(&all, one, ctx));
-        }
+        const nb_paired *of = &c->items[i].of;
+        if (c->items[i].value != value) continue;
+        for (int s = 0; s <= u->strata.count; s++) shares[s] |= of->shares[s];
+        for (int k = 0; k < of->crossed_count; k++) NB_TRY(ctx, nb_crossed_add_value(&all, of->crossed[k], ctx));
     }
     return nb_claim_units_find_common(u, &all, shares, ctx);
 }
@@ -65,6 +58,7 @@ static nb_status compare_values(nb_relation *r, const char *both, const nb_claim
                                .baseline = b,
                                .difference = claim->expectation == NB_EXPECT_DIFFERENCE ||
                                              claim->expectation == NB_EXPECT_EQUAL_DIFFERENCE,
+                               .united = true,
                                .confounded = (const char *const *)claim->confounded,
                                .where = both,
                                .failures = claim->failures == NB_CLAIM_WORST ? NB_FAILURES_WORST : NB_FAILURES_DROP};

@@ -235,7 +235,8 @@ static nb_status ask_query(const measurer *m, measurement *out)
 typedef struct {   /* in which trials there are rows of a group, or, where an answer has no groups, of a source */
     nb_grid pairs; /* group or source, trial: ascending */
     nb_crossed crossed;
-    bool *asked; /* by trial: it is one of several of a group */
+    int count;           /* the largest number of one, and one more */
+    bool *there, *asked; /* by trial: there are rows of it; it is one of several of a group */
 } trials;
 
 enum { OF, TRIAL };
@@ -249,10 +250,13 @@ static nb_status find_trials(const measurer *m, bool has_groups, trials *t)
 {
     NB_TRY(m->ctx, nb_sql_ask(m->relation, "claim_rows.trials", NB_GIVEN(NB_GIVE_INT("has_groups", has_groups)),
                               &t->pairs, m->ctx));
-    NB_TRY(m->ctx, nb_crossed_add_trial(&t->crossed, 0, m->ctx));
+    t->count = 1;
     for (int i = 0; i < t->pairs.count; i++)
-        NB_TRY(m->ctx, nb_crossed_add_trial(&t->crossed, pair_at(t, i, TRIAL), m->ctx));
-    NB_NEED(t->asked, nb_alloc(m->ctx, (size_t)t->crossed.trials, sizeof *t->asked));
+        if (pair_at(t, i, TRIAL) >= t->count) t->count = pair_at(t, i, TRIAL) + 1;
+    NB_NEED(t->there, nb_alloc(m->ctx, (size_t)t->count, sizeof *t->there));
+    NB_NEED(t->asked, nb_alloc(m->ctx, (size_t)t->count, sizeof *t->asked));
+    t->there[0] = true;
+    for (int i = 0; i < t->pairs.count; i++) t->there[pair_at(t, i, TRIAL)] = true;
     for (int i = 0; i < t->pairs.count; i++)
         if ((i > 0 && pair_at(t, i - 1, OF) == pair_at(t, i, OF)) ||
             (i + 1 < t->pairs.count && pair_at(t, i + 1, OF) == pair_at(t, i, OF)))
@@ -307,11 +311,14 @@ static nb_status cross_trials(const measurer *m, const measurement *whole)
     NB_TRY(m->ctx, find_trials(m, whole->has_groups, &t));
     for (int i = 0; i < whole->count; i++) {
         const measured_value *v = &whole->values[i];
-        if (isfinite(v->value) && count_trials(&t, whole->has_groups ? v->group : v->source, 0, &with) == 0)
-            NB_TRY(m->ctx,
-                   nb_crossed_add_value(&t.crossed, (nb_crossed_value){v->stratum, v->source, -1, v->value}, m->ctx));
+        for (int trial = 0; trial < t.count && isfinite(v->value); trial++) {
+            int count = count_trials(&t, whole->has_groups ? v->group : v->source, trial, &with);
+            if (count == 0 ? t.there[trial] : count == 1 && with)
+                NB_TRY(m->ctx, nb_crossed_add_value(
+                                   &t.crossed, (nb_crossed_value){v->stratum, v->source, trial, v->value}, m->ctx));
+        }
     }
-    for (int i = 0; i < t.crossed.trials; i++)
+    for (int i = 0; i < t.count; i++)
         if (t.asked[i]) NB_TRY(m->ctx, add_pseudo_values(m, whole, i, &t));
     NB_NEED(draws, nb_alloc(m->ctx, (size_t)u->strata.count + 1, sizeof *draws));
     NB_TRY(m->ctx, nb_sql_ask(m->relation, "claim_rows.drawn", NULL, &drawn, m->ctx));

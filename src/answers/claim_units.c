@@ -72,30 +72,10 @@ nb_status nb_crossed_add_value(nb_crossed *c, nb_crossed_value value, nb_ctx *ct
     return NB_OK;
 }
 
-nb_status nb_crossed_add_trial(nb_crossed *c, int trial, nb_ctx *ctx)
-{
-    while (c->trials <= trial) {
-        NB_GROW(ctx, c->drawn, c->trials, c->trial_room);
-        c->drawn[c->trials++] = false;
-    }
-    NB_REQUIRE(ctx, c->drawn && trial >= 0, NB_EBUG, "a trial of the number %d", trial);
-    c->drawn[trial] = true;
-    return NB_OK;
-}
-
 nb_status nb_claim_units_find_common(nb_claim_units *u, const nb_crossed *c, const bool *shares, nb_ctx *ctx)
 {
-    nb_crossed all = {.count = 0};
-    for (int i = 0; i < c->count; i++) {
-        nb_crossed_value value = c->items[i];
-        if (value.trial >= 0) NB_TRY(ctx, nb_crossed_add_value(&all, value, ctx));
-        for (int t = 0; t < c->trials && c->items[i].trial < 0; t++) {
-            value.trial = t;
-            if (c->drawn[t]) NB_TRY(ctx, nb_crossed_add_value(&all, value, ctx));
-        }
-    }
     NB_NEED(u->common, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *u->common));
-    NB_TRY(ctx, nb_crossed_errors(all.count, all.items, u->strata.count, shares, u->common, ctx));
+    NB_TRY(ctx, nb_crossed_errors(c->count, c->items, u->strata.count, shares, u->common, ctx));
     u->drawn_trials = nb_drawn_trials(u->strata.count + 1, u->common, shares);
     return NB_OK;
 }

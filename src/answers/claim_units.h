@@ -43,13 +43,10 @@ nb_status nb_claim_units_average(int count, nb_head_value *items, nb_claim_units
 
 typedef struct { /* values by source and trial */
     int count, room;
-    nb_crossed_value *items; /* trial < 0: of trial 0 alone, which stands in each that others have */
-    int trials, trial_room;  /* trials: the largest number of one, and one more */
-    bool *drawn;             /* by trial: whether there is something of it */
+    nb_crossed_value *items;
 } nb_crossed;
 
 nb_status nb_crossed_add_value(nb_crossed *crossed, nb_crossed_value value, nb_ctx *ctx);
-nb_status nb_crossed_add_trial(nb_crossed *crossed, int trial, nb_ctx *ctx); /* there is something of it */
 
 /* Sets units->common and ->drawn_trials; `shares`: by stratum, then over all, whether sources share draws. */
 nb_status nb_claim_units_find_common(nb_claim_units *units, const nb_crossed *crossed, const bool *shares, nb_ctx *ctx);

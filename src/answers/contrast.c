@@ -46,6 +46,7 @@ static nb_status check_columns(maker *m)
     q->metric = m->out->metric = nb_column_find(columns, m->terms->metric);
     NB_REQUIRE(m->ctx, q->metric && q->metric->type == NB_COLUMN_REAL, NB_EINVAL, "'%s' is not a measured column",
                m->terms->metric);
+    q->united = m->terms->united;
     q->confounded = m->terms->confounded;
     q->where = m->terms->where;
     return NB_OK;

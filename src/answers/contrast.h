@@ -16,6 +16,7 @@ typedef struct {
     bool difference;               /* on the scale a - b; else log(a / b) */
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
     bool apart;                    /* they are not averaged after all: beside a comparison in which they are */
+    bool united;                   /* settings have the trials of all, beside a mean over them */
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
     nb_failures failures;
     const char *where; /* a condition on the rows of the view `run`; NULL: all */

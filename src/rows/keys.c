@@ -20,7 +20,7 @@ typedef char numbers[NUMBERS * NUMBER + 1];
 
 typedef struct {
     sqlite3_int64 first; /* id */
-    bool repeated;       /* it has a row of a trial above 0 */
+    bool apart;          /* it has a row of a trial above 0, or one would have other data or draws */
 } row_line;
 
 typedef struct {
@@ -124,11 +124,11 @@ static nb_status add_stretch(keys *k, int number, int problem, int head)
     return nb_relation_add(k->r, k->insert_stretch, "");
 }
 
-static nb_status note_line(keys *k, int line, bool opens, int trial)
+static nb_status note_line(keys *k, int line, bool opens, bool apart)
 {
     NB_GROW(k->scratch, k->of_lines, line, k->line_room);
     if (opens) k->of_lines[line] = (row_line){sqlite3_column_int64(k->row, ID), false};
-    k->of_lines[line].repeated = k->of_lines[line].repeated || trial > 0;
+    k->of_lines[line].apart = k->of_lines[line].apart || apart;
     return NB_OK;
 }
 
@@ -142,15 +142,17 @@ static nb_status add_key(keys *k, int number)
                  open = strcmp(status, "ok") == 0 || strcmp(status, "planned") == 0;
     NB_TRY(r->ctx, number_row(k, kinds, &head, &line, &others));
     if (others) NB_TRY(r->ctx, add_stretch(k, number, kinds[r->problem], head));
-    NB_TRY(r->ctx, note_line(k, line, line == lines, trial));
+    bool other_data = nb_fact_of(k->names, r->problem, kinds[r->problem])->stratum, redrawn = other_data;
     for (int i = 0; i < r->kind_count; i++) {
         nb_spec_facts *f = nb_fact_of(k->names, i, kinds[i]);
         drawn = drawn || f->draws;
+        redrawn = redrawn || (f->draws && f->choice);
         apart = apart || f->apart;
         if (f->first < 0) f->first = number;
         f->open = f->open || open;
     }
-    drawn = drawn && !apart && !nb_fact_of(k->names, r->problem, kinds[r->problem])->stratum; /* not other data */
+    NB_TRY(r->ctx, note_line(k, line, line == lines, trial > 0 || redrawn));
+    drawn = drawn && !apart && !other_data;
     const int made[] = {head, k->ids.panel, k->ids.stratum, k->ids.source, line, drawn, line == lines};
     sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, ID));
     sqlite3_bind_int(k->insert, ++to, number);
@@ -216,7 +218,7 @@ static nb_status stand_for_all(const keys *k)
     sqlite3_stmt *update;
     NB_TRY(k->scratch, nb_sql_prepare(k->r, "keys.stand_for_all", NULL, &update, k->scratch));
     for (int i = 0; i < k->lines.count; i++) {
-        if (k->of_lines[i].repeated) continue;
+        if (k->of_lines[i].apart) continue;
         sqlite3_bind_int64(update, 1, k->of_lines[i].first);
         NB_TRY(k->scratch, nb_relation_add(k->r, update, ""));
     }

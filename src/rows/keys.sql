@@ -9,7 +9,7 @@ WHERE position IS NOT NULL{of_chosen} ORDER BY position;
 -- name: of_chosen
  AND rowid IN (SELECT id FROM temp.kept_rows)
 
--- A row of trial 0 that is its line's only one stands for all trials.
+-- A row of trial 0 that is its line's only one stands for all trials, unless it draws: data, landmarks, a core.
 -- name: stand_for_all
 UPDATE key SET last_trial = 2147483647 WHERE id = :id;
 

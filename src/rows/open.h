@@ -14,7 +14,7 @@
  *                line_id         all that identifies the row but its trial
  *                opens           it is the first of its line
  *                last_trial      its result is that of the trials from its own up to this: its own alone, or, where its
- *                                line has trial 0 alone, every trial that others have (keys.sql)
+ *                                line has trial 0 alone and nothing draws, every trial that others have (keys.sql)
  *                draws           another trial may give another result, though the data stay, and its luck is that of
  *                                all sources
  *   scored     `key` with the study's metric, x, its noise and what a trivial method has of it, trivial, and the number

@@ -13,10 +13,9 @@
 typedef struct {
     nb_relation *relation;
     nb_pair_question *q;
-    bool builds;                /* there are several programs whose rows are no pairs */
-    const char **keys;          /* columns of a row's method, but `by`; ends with NULL */
-    const char **agree_in;      /* what rows of a setting agree in, and in the next two; ends with NULL */
-    const char *input, *pooled; /* in SQL: how files are read, and the value of what is pooled */
+    bool builds;             /* there are several programs whose rows are no pairs */
+    const char **keys;       /* columns of a row's method, but `by`; ends with NULL */
+    nb_string scope, pooled; /* in SQL: what rows of a scope agree in, and those of a setting besides */
     nb_ctx *ctx;
 } maker;
 
@@ -29,31 +28,36 @@ nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *
     return NB_OK;
 }
 
+/* Adds what rows of a setting agree in, those of a scope too unless it is pooled. */
+static nb_status agree_in(maker *m, bool pooled, const char *sql)
+{
+    nb_string *to = pooled || m->q->united ? &m->pooled : &m->scope;
+    return nb_append_item(to, " || ' ' || ", m->ctx, "quote(%s)", sql);
+}
+
 static nb_status find_keys(maker *m)
 {
     const nb_column *columns = m->relation->study->columns;
     nb_pair_question *q = m->q;
     nb_grid several;
-    int count = 0, key_count = 0, agree_count = 0;
+    const char *key;
+    int count = 0, key_count = 0;
     size_t all = (size_t)nb_column_count(columns) + 3;
     NB_NEED(q->setting, nb_alloc(m->ctx, all, sizeof *q->setting));
     NB_NEED(m->keys, nb_alloc(m->ctx, all, sizeof *m->keys));
-    NB_NEED(m->agree_in, nb_alloc(m->ctx, all, sizeof *m->agree_in));
-    m->input = m->pooled = "0";
     for (const nb_column *c = columns; c->name; c++) {
         if (!nb_is_of_method(c) || c == q->by) continue;
         m->keys[key_count++] = c->name;
         if (nb_text_among(c->name, q->confounded)) continue;
         q->setting[count++] = c->name;
-        if (c == q->pool)
-            NB_TRY(m->ctx, nb_key_sql(c, &m->pooled, m->ctx));
-        else
-            NB_TRY(m->ctx, nb_key_name(c, &m->agree_in[agree_count++], m->ctx));
+        NB_TRY(m->ctx, nb_key_name(c, &key, m->ctx));
+        NB_TRY(m->ctx, agree_in(m, c == q->pool, key));
     }
     NB_TRY(m->ctx, nb_sql_ask(m->relation, "pairs.any_input", NULL, &several, m->ctx));
     if (several.count == 0) return NB_OK;
     q->setting[count++] = NB_INPUT;
-    return nb_input_sql("asked", &m->input, m->ctx);
+    NB_TRY(m->ctx, nb_input_sql("asked", &key, m->ctx));
+    return agree_in(m, false, key);
 }
 
 /* The rows of `from`, key or run, that the question is about, with the build of each. */
@@ -103,8 +107,8 @@ static nb_status views_sql(const maker *m, const char **sql)
     return nb_sql_fill(
         "pairs.views",
         NB_GIVEN(NB_GIVE_PIECE("lines", lines), NB_GIVE_PIECE("rows", rows), NB_GIVE_PIECE("value", value),
-                 NB_GIVE_PIECE("input", m->input), NB_GIVE_NAMES("agree_in", m->agree_in),
-                 NB_GIVE_PIECE("pooled", m->pooled), NB_GIVE_NAME("x", metric->name),
+                 NB_GIVE_PIECE("scope", *m->scope.text ? m->scope.text : "0"),
+                 NB_GIVE_PIECE("pooled", *m->pooled.text ? m->pooled.text : "0"), NB_GIVE_NAME("x", metric->name),
                  NB_GIVE_NAME("noise", metric->noise ? metric->noise : NB_SQL_NO_NAME),
                  NB_GIVE_NAME("se", metric->se ? metric->se : NB_SQL_NO_NAME),
                  NB_GIVE_NAME("unseen", looks ? metric->unseen : NB_SQL_NO_NAME), NB_GIVE_PIECE("untimed", untimed),
@@ -144,7 +148,7 @@ static nb_status make_refused(const maker *m)
 
 nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
 {
-    maker m = {.relation = r, .q = q, .ctx = ctx};
+    maker m = {.relation = r, .q = q, .scope = NB_NO_TEXT, .pooled = NB_NO_TEXT, .ctx = ctx};
     const char *sql;
     bool several = false;
     if (!q->pool) q->pool = nb_column_find(r->study->columns, "landmarks");

@@ -4,7 +4,8 @@
 --   agreed   each line of rows, by what it agrees in with others: setting (all but what is compared and the data),
 --            scope (a setting without its landmarks, or without what is pooled) and same (setting, head and build) are
 --            known by the number of their first row
---   side     each row in a pair; one that stands for several trials (key.last_trial) is there for each that others have
+--   side     each row in a pair; one that stands for several trials (key.last_trial) is there for each that others of
+--            its scope have on its head, so that what is pooled with it has as many
 --   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL
 --            where there is none; untimed: its row is well and has no time; noise, ratio: as the estimator takes them
 --            (functions.h); refusal: why the two are not compared in this setting, or NULL
@@ -66,7 +67,7 @@ DROP VIEW IF EXISTS temp.question_row;
 CREATE TEMP VIEW question_line AS {lines};
 CREATE TEMP VIEW question_row AS
 SELECT id, line_id, trial, last_trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
-       quote({input}){agree_in: || ' ' || quote(@)} AS scope, {pooled} AS pooled, {x} AS x, {noise} AS noise,
+       {scope} AS scope, {pooled} AS pooled, {x} AS x, {noise} AS noise,
        {se} AS se, coalesce({unseen} <> {x}, 1) AS seen, {untimed} AS untimed, coalesce({exact}, 0) AS exact,
        coalesce({disturbed}, 0) AS disturbed
 FROM ({rows}) AS asked;
@@ -156,11 +157,12 @@ FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.li
 ORDER BY 2, 3, 4, 5;
 
 INSERT INTO side
-WITH lasting_side AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial)
-SELECT DISTINCT l.question, l.same, other.trial, l.value, l.id, l.setting, l.scope, l.stratum_id, other.source_id,
-       l.head_id, l.last_trial, l.draws, l.skipped, l.untimed, l.seen, l.exact, l.disturbed, l.x, l.noise, l.se
-FROM lasting_side AS l CROSS JOIN side AS other ON other.question = l.question AND other.same = l.same
-    AND other.trial > l.trial AND other.trial <= l.last_trial;
+WITH lasting_side AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial),
+later_trial AS MATERIALIZED (
+    SELECT DISTINCT scope, head_id, trial, source_id FROM side WHERE question = :question AND trial > 0)
+SELECT l.question, l.same, t.trial, l.value, l.id, l.setting, l.scope, l.stratum_id, t.source_id, l.head_id,
+       l.last_trial, l.draws, l.skipped, l.untimed, l.seen, l.exact, l.disturbed, l.x, l.noise, l.se
+FROM lasting_side AS l JOIN later_trial AS t USING (scope, head_id) WHERE t.trial > l.trial AND t.trial <= l.last_trial;
 
 INSERT INTO not_compared
 WITH uneven_setting AS (

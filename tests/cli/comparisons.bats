@@ -54,6 +54,53 @@ both="{pairing: both, strategies: exchange}" # a block
     sed '/^### error by/,/^nysbench compare/!d' "$WORK/r/report.md" | diff "$WORK/pooled" -
 }
 
+@test "where one of what is pooled draws nothing, it counts in each trial: compare, a claim and NumPy say the same" {
+    config <<'Y'
+problems: "heads(file=experiments/data/panel/minilm_*_n256_L3.safetensors)"
+strategies: [uniform, segment_means]
+cores: [svd(rcond=0.03), iterative(steps=6)]
+trials: 5
+draws: shared
+landmarks: 8
+metrics: error
+plots: []
+claims:
+  - says: the cut at 0.03 has the error of six steps
+    compare: {core: [svd(rcond=0.03), iterative(steps=6)], metric: error}
+    expect: {ratio: [0.95, 1.05]}
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/said" 2>&1
+    "$NYSBENCH" compare "$WORK/r" --by core --baseline 'iterative(steps=6)' --pool strategy --format json \
+        >"$WORK/compare.json"
+    "$NYSBENCH" claims "$WORK/r" --format json >"$WORK/claims.json"
+    py check_lasting "$WORK"
+}
+
+@test "one trial stands for others only where these have the same data and nothing draws" {
+    local heads='heads(file=experiments/data/panel/minilm_*_n256_L3.safetensors)' problem
+    for problem in 'gaussian(n=48, d=4)' "$heads"; do
+        config <<Y
+problems: "$problem"
+blocks: [{strategies: uniform, trials: 7}, {strategies: [kmeans, segment_means], trials: 1}]
+cores: iterative
+draws: shared
+landmarks: 8
+metrics: error
+plots: []
+Y
+        "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/said" 2>&1
+        of_json 'for l in x: print(l["method"].split("(")[0], l["sources"], l["trials"], l["pairs"], l["verdict"])' \
+            "$NYSBENCH" compare "$WORK/r"
+        rm -r "$WORK/r"
+    done >"$WORK/found"
+    diff - "$WORK/found" <<'END'
+kmeans 1 1 1 none
+segment_means 1 1 1 none
+kmeans 8 1 16 none
+segment_means 8 7 112 better
+END
+}
+
 @test "errors that are rounding noise are shown as such and not compared" {
     config <<'Y'
 problems: gaussian(n=48, d=4)

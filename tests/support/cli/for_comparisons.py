@@ -2,6 +2,7 @@
 """What tests/cli/comparisons.bats asks in Python: for_comparisons.py FUNCTION ARGUMENT..."""
 import csv
 import glob
+import json
 import os
 import re
 import sys
@@ -32,6 +33,32 @@ def check_pairings(run):
         )
         seen += 1
     assert seen == 2 * 2 * 2, seen
+
+
+def check_lasting(work):
+    import numpy as np
+    logs = {}
+    for r in csv.DictReader(open(f"{work}/r/rows.csv", newline="")):
+        sign = 1 if r["core"].startswith("svd") else -1
+        place = r["strategy"], r["source"], r["head"], int(r["trial"])
+        logs[place] = logs.get(place, 0) + sign * np.log(float(r["error"]))
+    sources, heads = sorted({p[1] for p in logs}), sorted({p[2] for p in logs})
+    value = lambda strategy, source, head, trial: logs[strategy, source, head, trial if strategy[0] == "u" else 0]
+    strategies = {p[0] for p in logs}
+    assert len(strategies) == 2 and len(logs) == len(sources) * len(heads) * (5 + 1)
+    by_source = np.array(
+        [[np.mean([value(s, c, h, t) for s in strategies for h in heads]) for t in range(5)] for c in sources]
+    )
+    by_trial = by_source.mean(0)
+    left = by_source - by_source.mean(1, keepdims=True) - by_trial + by_trial.mean()
+    residual = (left**2).sum() / (len(sources) - 1) / 4 / len(sources) / 5
+    [compared], [claim] = (json.load(open(f"{work}/{name}.json")) for name in ("compare", "claims"))
+    # sums of 80 logarithms, in another order: some ulp
+    assert np.isclose(compared["ratio"], np.exp(by_trial.mean()), rtol=1e-13)
+    assert np.isclose(compared["se_trials"] ** 2, max(0, by_trial.var(ddof=1) / 5 - residual), rtol=1e-9)
+    assert compared["se_trials"] > 0 and compared["trials"] == 5
+    assert np.allclose([compared[k] for k in ("ratio", "low", "high")], [claim[k] for k in ("estimate", "low", "high")],
+                       rtol=1e-13)
 
 
 def check_noise(work):
