@@ -2,8 +2,8 @@
 /* estimates.c - see estimates.h
  *
  * 1. The pairs are read in the order of their groups.
- * 2. Those of a group are united to units, and these to an estimate, which becomes a row.
- * 3. When all are known, so is how many are tested: then these get their verdicts. */
+ * 2. Those of a group are united to units, and these to an estimate. Without a test it becomes a row.
+ * 3. When all are known, so is how many are tested: these get their verdicts, and become rows. */
 #include "rows/estimates.h"
 
 #include "rows/made_tables.h"
@@ -20,16 +20,15 @@
 enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS, OF_PAIR };
 
 typedef struct {
-    long long row; /* of the table */
+    long long *group; /* the values that it is of */
     nb_estimate estimate;
     nb_evidence evidence;
 } tested;
 
 typedef struct {
     const nb_relation *relation;
-    const char *table;
     int columns;          /* those that say which group a pair is of */
-    long long *group;     /* the values there, of the group at hand */
+    long long *group;     /* the values there, of the group at hand; LLONG_MIN: NULL */
     int count, pair_room; /* its pairs */
     nb_row_pair *pairs;
     sqlite3_stmt *insert;
@@ -56,16 +55,20 @@ static double ratio_end(const nb_estimate *e, double end)
     return e->sources >= NB_LEAST_SOURCES && isfinite(end) ? exp(end) : NAN;
 }
 
-/* Adds a row; the columns of the group are bound. */
-static nb_status add_row(maker *m, const nb_estimate *e, int missing, const char *verdict)
+static nb_status add_row(const maker *m, const long long *group, const nb_estimate *e, int missing, nb_verdict verdict)
 {
     const double reals[] = {exp(e->mean), ratio_end(e, e->low), ratio_end(e, e->high)};
-    int at = m->columns;
+    int at = 0;
+    for (; at < m->columns; at++)
+        if (group[at] == LLONG_MIN)
+            sqlite3_bind_null(m->insert, at + 1);
+        else
+            sqlite3_bind_int64(m->insert, at + 1, group[at]);
     for (int i = 0; i < 3; i++) sqlite3_bind_double(m->insert, ++at, reals[i]);
     sqlite3_bind_int(m->insert, ++at, e->sources);
     sqlite3_bind_int(m->insert, ++at, e->units);
     sqlite3_bind_int(m->insert, ++at, missing);
-    sqlite3_bind_text(m->insert, ++at, verdict, -1, SQLITE_STATIC);
+    sqlite3_bind_text(m->insert, ++at, nb_verdict_names[verdict], -1, SQLITE_STATIC);
     return nb_relation_add(m->relation, m->insert, "");
 }
 
@@ -84,8 +87,10 @@ static nb_status end_group(maker *m)
     e += strata;
     const nb_pair_counts *counts = &paired.counts[strata];
     int missing = counts->missing + counts->missing_baseline;
-    NB_TRY(m->ctx, add_row(m, e, missing, nb_verdict_names[NB_NO_VERDICT]));
-    if (!isnan(e->t_p)) {
+    if (isnan(e->t_p))
+        NB_TRY(m->ctx, add_row(m, m->group, e, missing, NB_NO_VERDICT));
+    else {
+        long long *group;
         const nb_evidence evidence = {.counted = "pairs",
                                       .empty = "",
                                       .found = counts->pairs,
@@ -97,7 +102,9 @@ static nb_status end_group(maker *m)
                                       .has_interval = !isnan(e->low),
                                       .no_interval = ""};
         NB_GROW(m->ctx, m->tested, m->tested_count, m->tested_room);
-        m->tested[m->tested_count++] = (tested){sqlite3_last_insert_rowid(m->relation->store->db), *e, evidence};
+        NB_NEED(group, nb_alloc(m->ctx, (size_t)m->columns, sizeof *group));
+        memcpy(group, m->group, (size_t)m->columns * sizeof *group);
+        m->tested[m->tested_count++] = (tested){group, *e, evidence};
     }
     m->count = 0;
     nb_ctx_release(m->own, 0);
@@ -115,7 +122,6 @@ static nb_status find_group(maker *m, sqlite3_stmt *s)
             NB_TRY(m->ctx, end_group(m));
             same = false;
         }
-        if (!same) sqlite3_bind_value(m->insert, i + 1, sqlite3_column_value(s, i));
         m->group[i] = value;
     }
     return NB_OK;
@@ -144,10 +150,7 @@ static nb_status judge(const maker *m)
         nb_interval joint = nb_estimate_interval(&t->estimate, confidence);
         NB_TRY(m->ctx, nb_judge(joint, log(NB_USUAL_MARGIN), &t->evidence, false, &verdict, &why, m->own));
         nb_ctx_release(m->own, 0);
-        NB_TRY(m->ctx, nb_sql_run(m->relation, "estimates.judge",
-                                  NB_GIVEN(NB_GIVE_NAME("table", m->table), NB_GIVE_INT("row", t->row),
-                                           NB_GIVE_VALUE("verdict", nb_verdict_names[verdict])),
-                                  m->ctx));
+        NB_TRY(m->ctx, add_row(m, t->group, &t->estimate, t->evidence.missing, verdict));
     }
     return NB_OK;
 }
@@ -157,7 +160,7 @@ nb_status nb_estimates_make(const nb_relation *r, const char *view, nb_ctx *ctx)
     maker m = {.relation = r, .ctx = ctx};
     nb_grid columns;
     nb_string names = NB_NO_TEXT;
-    const char **groups;
+    const char **groups, *table;
     sqlite3_stmt *s;
     NB_TRY(ctx, nb_sql_ask(r, "estimates.columns", NB_GIVEN(NB_GIVE_VALUE("view", view)), &columns, ctx));
     m.columns = columns.count - OF_PAIR;
@@ -171,9 +174,9 @@ nb_status nb_estimates_make(const nb_relation *r, const char *view, nb_ctx *ctx)
     NB_TRY(ctx, nb_append(&names, ctx,
                           "ratio REAL, low REAL, high REAL, sources INTEGER, heads INTEGER, "
                           "missing INTEGER, verdict TEXT"));
-    NB_NEED(m.table, nb_format(ctx, "%s_estimate", view));
+    NB_NEED(table, nb_format(ctx, "%s_estimate", view));
     NB_NEED(m.own, nb_ctx_child(ctx));
-    NB_TRY(ctx, nb_relation_table(r, m.table, names.text, &m.insert, ctx));
+    NB_TRY(ctx, nb_relation_table(r, table, names.text, &m.insert, ctx));
     NB_TRY(ctx, nb_sql_prepare(r, "estimates.pairs",
                                NB_GIVEN(NB_GIVE_NAME("view", view), NB_GIVE_NAMES("groups", groups)), &s, ctx));
     NB_TRY(ctx, nb_relation_run(r, "BEGIN"));

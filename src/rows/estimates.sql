@@ -5,6 +5,3 @@ SELECT name FROM pragma_table_info(:view, 'temp') ORDER BY cid;
 
 -- name: pairs
 SELECT * FROM temp.{view} ORDER BY {groups:@, }NULL;
-
--- name: judge
-UPDATE temp.{table} SET verdict = :verdict WHERE rowid = :row;
