@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The program's texts, a file each: help/COMMAND.txt, describe/KIND/NAME.txt; columns.txt, the columns of rows.csv
 # in their order with what describe says of them; claims.txt and claims.md, the answers to the claims of claims.yaml;
-# told/COMMAND.txt, what commands tell; and messages/FILE.txt, what they say in the tests of tests/cli/FILE.bats.
+# told/COMMAND.txt, what commands tell; messages/FILE.txt, what they say in the tests of tests/cli/FILE.bats; and
+# unit/FILE.txt, what is said in those of tests/unit/FILE.c.
 # The tests compare them with tests/golden; who has changed one on purpose renews them and commits what git diff shows:
 #     tests/golden.sh --renew            all of them, in some minutes
-#     tests/golden.sh --renew FILE...    messages/FILE.txt alone
-# Or into another folder, but for the messages: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
+#     tests/golden.sh --renew FILE...    messages/FILE.txt or unit/FILE.txt alone
+# Or into another folder, but for these two: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
 set -eu
 cd "$(dirname "$0")/.."
 program=$(realpath "${NYSBENCH:-nysbench}")
@@ -15,8 +16,13 @@ unset COLUMNS
 # renew_messages [FILE]...: those of all tests that have some, or of these.
 renew_messages() {
     local name file
-    [ $# -gt 0 ] || set -- $(cd tests/golden/messages && ls | sed 's/[.]txt$//')
+    [ $# -gt 0 ] || set -- $(cd tests/golden && ls messages unit | sed -n 's/[.]txt$//p')
     for name in "$@"; do
+        if [ -e "tests/unit/$name.c" ]; then
+            make -s "build/tests/$name"
+            GOLDEN=renew "build/tests/$name"
+            continue
+        fi
         file=tests/golden/messages/$name.txt
         GOLDEN=renew bats tests/*/"$name.bats"
         sed -n 's/^@test "\(.*\)" {$/\1/p' tests/*/"$name.bats" | tests/support/section.sh keep "$file"

@@ -3,8 +3,8 @@
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns of C
 # (clang-format breaks no text), of Python, of SQL, of the shell's scripts and tests and of what builds, clang-tidy's
 # checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed and closed; for the Python pyflakes, ruff
-# and mypy (python/pyproject.toml); for the tests of the command line phrases that they assert by themselves
-# (tests/checks/wording.py). It also warns of sentences of the manual that readers stumble over
+# and mypy (python/pyproject.toml); for the tests of the command line and the unit tests phrases that they assert by
+# themselves (tests/checks/wording.py). It also warns of sentences of the manual that readers stumble over
 # (tests/checks/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
 # repository's root, where build/build.h is: tests/checks/lint.sh [PART]..., the parts being format, lines, python,
 # ruff, types, wording, tidy, analyzer and words.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""wording.py - which tests of the command line assert a sentence by themselves. Sentences are golden: told, warned and
-tell (tests/cli/helpers.bash) compare them with tests/golden/messages. What a test asserts are facts.
+"""wording.py - which tests assert a sentence by themselves. Sentences are golden: told, warned and tell
+(tests/cli/helpers.bash) compare them with tests/golden/messages, and tell (tests/support/told.h) compares them with
+tests/golden/unit. What a test asserts are facts.
 
 Prints FILE:LINE: PHRASE for each phrase, two words or more with blanks or numbers between them, in
 
@@ -9,9 +10,14 @@ Prints FILE:LINE: PHRASE for each phrase, two words or more with blanks or numbe
     the arguments of a function whose body compares with "$1" and the like
     the strings in a statement of of_csv and of_json
 
-of tests/*/*.bats, and in comparisons of their Python, tests/support/cli/*.py; from the repository's root, or of the
-files named. A line that has to have one names the reason, or the line above it: NOLINT(wording): reason. --count
-counts the phrases by file, those with a reason too.
+of tests/*/*.bats; in comparisons of their Python, tests/support/cli/*.py; and, in tests/unit/*.c, in
+
+    calls of assert_string_equal, strstr, strcmp and the like
+    calls of functions and macros that compare with a parameter, and in tables of which such calls have an entry
+
+From the repository's root, or of the files named. A line that has to have one names the reason, or the line above it:
+NOLINT(wording): reason. In C this may be the first line of a call, a table or a function that compares, or the line
+above, for all that it is given. --count counts the phrases by file, those with a reason too.
 """
 import ast
 import collections
@@ -22,6 +28,9 @@ import sys
 PHRASE = re.compile(r"(?<![\w/=.(<-])[A-Za-z]{2,}[,;.]? (?:[0-9.]+ )?[A-Za-z]{2,}(?![\w=(/-]|\.\w)")
 BEFORE = {"if", "elif", "then", "else", "while", "until", "do", "!", "{", "run", "until_true", "eval", "time"}
 STATEMENTS = {"of_csv", "of_json", "of"}
+C_COMPARES = {"assert_string_equal", "assert_string_not_equal", "assert_memory_equal", "assert_memory_not_equal",
+              "strstr", "strcmp", "strncmp", "strcasecmp", "memcmp", "memmem"}
+C_STRING = r'"(?:[^"\\\n]|\\.)*"'
 
 
 class Reader:
@@ -265,11 +274,79 @@ def phrases_of_bash(lines):
                 yield line, words[-1][1], literal
 
 
+def closed(code, start):
+    """The place of the bracket that closes the one at start, and the commas between its parts."""
+    depth, commas = 0, []
+    for token in re.compile(C_STRING + r"|'(?:[^'\\]|\\.)+'|[][(){},]").finditer(code, start):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(token[0], 0)
+        if token[0] == "," and depth == 1:
+            commas.append(token.start())
+        if not depth:
+            return token.start(), commas
+    return len(code), commas
+
+
+def calls_of(code, functions):
+    """Of each call of these functions, what it is given to compare, as pairs of a place and a text."""
+    for call in re.finditer(rf"\b({'|'.join(sorted(functions))})\(", code):
+        end, commas = closed(code, call.end() - 1)
+        parts = list(zip([call.end()] + [comma + 1 for comma in commas], commas + [end]))
+        compared = functions[call[1]] or range(len(parts))
+        yield call.start(), [(parts[i][0], code[slice(*parts[i])]) for i in compared if i < len(parts)]
+
+
+def has_reason(text, start):
+    """Whether the line of that place, or the one above it, has a reason."""
+    above = text.rfind("\n", 0, text.rfind("\n", 0, start))
+    return "NOLINT(wording): " in text[above + 1:(text + "\n").index("\n", start)]
+
+
+def words_of(code):
+    return set(re.findall(r"\w+", re.sub(C_STRING, "", code)))
+
+
+def comparing_in_c(text, code):
+    """C_COMPARES, and the functions and macros that compare a parameter: which of them."""
+    defined = []
+    for kind, pattern in ((r"\bchar \*(?:const )?(\w+)$", r"^static [^;{}=()]*?(\w+)\(([^{};]*)\)\n\{(.*?)^\}"),
+                          (r"(\w+)$", r"^#define (\w+)\(([^)\n]*)\)((?:[^\n]*\\\n)*[^\n]*)")):
+        for found in re.finditer(pattern, code, re.M | re.S):
+            names = [re.search(kind, parameter) for parameter in found[2].split(",")]
+            if not has_reason(text, found.start()):
+                defined.append((found[1], [name and name[1] for name in names], found[3]))
+    known, before = dict.fromkeys(C_COMPARES), None
+    while known != before:
+        before = dict(known)
+        for name, parameters, body in defined:
+            given = {word for _, parts in calls_of(body, before) for _, part in parts for word in words_of(part)}
+            if compared := [i for i, parameter in enumerate(parameters) if parameter in given]:
+                known[name] = compared
+    return known
+
+
+def phrases_of_c(lines):
+    text = "\n".join(lines)
+    code = re.sub(rf"{C_STRING}|/\*.*?\*/", flags=re.S, string=text,
+                  repl=lambda found: found[0] if found[0][0] == '"' else re.sub(r".", " ", found[0]))
+    places = list(calls_of(code, comparing_in_c(text, code)))
+    for name in {name for _, parts in places for _, part in parts
+                 for name in re.findall(r"(\w+)\[", re.sub(C_STRING, "", part))}:
+        for table in re.finditer(rf"\b{name}(?:\[[^]]*\])+ =\s*\{{", code):
+            places.append((table.start(), [(table.end(), code[table.end():closed(code, table.end() - 1)[0]])]))
+    for start, part in ((part[0], part[1]) for place, parts in places if not has_reason(text, place) for part in parts):
+        for literals in re.finditer(rf"{C_STRING}(?:\s*{C_STRING})*", part):
+            literal = "".join(each[1:-1] for each in re.findall(C_STRING, literals[0])).replace("\\n", "\n")
+            if phrase_in(literal):
+                line = text.count("\n", 0, start + literals.start()) + 1
+                yield line, line + literals[0].count("\n"), literal
+
+
 def phrases(path):
     """Line, text, and whether a reason is given."""
     with open(path) as file:
         lines = file.read().split("\n")
-    found = phrases_of_python(lines) if path.endswith(".py") else phrases_of_bash(lines)
+    of = {"py": phrases_of_python, "c": phrases_of_c}.get(path.rsplit(".")[-1], phrases_of_bash)
+    found = of(lines)
     for line, last, literal in sorted(set(found)):
         yield line, literal, "NOLINT(wording): " in " ".join(lines[max(0, line - 2):last])
 
@@ -277,7 +354,7 @@ def phrases(path):
 counts = collections.Counter()
 bad = False
 for path in [name for name in sys.argv[1:] if name != "--count"] or sorted(
-        glob.glob("tests/*/*.bats") + glob.glob("tests/support/cli/*.py")):
+        glob.glob("tests/*/*.bats") + glob.glob("tests/support/cli/*.py") + glob.glob("tests/unit/*.c")):
     for line, literal, excused in phrases(path):
         counts[path] += 1
         if not excused and "--count" not in sys.argv:

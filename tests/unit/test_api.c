@@ -32,11 +32,13 @@ static nysbench *new_handle(void)
         assert_string_equal(nysbench_message(h), ""); \
     } while (0)
 
-static void expect(nysbench_status status, nysbench_status expected, const char *message, const char *text)
+static void expect_of(const char *asked, nysbench_status status, nysbench_status expected, const char *message)
 {
-    if (!strstr(message, text)) fail_msg("expected '%s' in '%s'", text, message);
     assert_int_equal(status, expected);
+    tell(asked, message);
 }
+
+#define expect(call, status, message) expect_of(#call, call, status, message)
 
 static nysbench_request request_of(const nb_head *head, const char *strategy, int m)
 {
@@ -284,27 +286,31 @@ static void test_rows(void **state)
     if (!strstr(json, "\"problem\": \"p\\\"q\", \"head\": 3,")) fail_msg("%s", json);
     assert_done(h, nysbench_row_text(h, 0, "reason", &text));
     assert_string_equal(text, "");
-    expect(nysbench_row_json(h, 3, &json), NYSBENCH_EINVAL, nysbench_message(h), "there is no row 3, only 0 to 2");
-    expect(nysbench_row_json(h, -1, &json), NYSBENCH_EINVAL, nysbench_message(h), "there is no row -1");
-    expect(nysbench_row_json(h, 0, NULL), NYSBENCH_EINVAL, nysbench_message(h), "it is NULL");
-    expect(nysbench_row_real(h, 0, "eror", &value), NYSBENCH_EINVAL, nysbench_message(h), "did you mean 'error'");
-    expect(nysbench_row_real(h, 0, NULL, &value), NYSBENCH_EINVAL, nysbench_message(h), "the column is NULL");
-    expect(nysbench_row_real(h, 0, "core", &value), NYSBENCH_EINVAL, nysbench_message(h), "holds text");
-    expect(nysbench_row_text(h, 0, "error", &text), NYSBENCH_EINVAL, nysbench_message(h), "holds numbers");
+    expect(nysbench_row_json(h, 3, &json), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_row_json(h, -1, &json), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_row_json(h, 0, NULL), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_row_real(h, 0, "eror", &value), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_row_real(h, 0, NULL, &value), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_row_real(h, 0, "core", &value), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_row_text(h, 0, "error", &text), NYSBENCH_EINVAL, nysbench_message(h));
     assert_non_null(strstr(text_of(h, 1, "core"), "iterative(steps=1,")); /* they are still there */
     r.metrics = "eror";
-    expect(nysbench_measure(h, &r, &rows), NYSBENCH_EINVAL, nysbench_message(h),
-           "metrics: 'eror' is unknown; did you mean 'error'");
+    expect(nysbench_measure(h, &r, &rows), NYSBENCH_EINVAL, nysbench_message(h));
     assert_int_equal(rows, 0);
-    expect(nysbench_row_json(h, 0, &json), NYSBENCH_EINVAL, nysbench_message(h), "the last call measured none");
+    expect(nysbench_row_json(h, 0, &json), NYSBENCH_EINVAL, nysbench_message(h));
     nysbench_free(h);
 }
 
-typedef struct { /* a request that is wrong, and what is said */
+typedef struct { /* a request that is wrong */
+    const char *name;
     void (*spoil)(nysbench_request *r);
     nysbench_status status;
-    const char *text;
 } mistake;
+
+#define MISTAKE(name, status) \
+    { \
+#name, name, status \
+    }
 
 static const double unfinite[] = {1, 2, NAN, 4};
 static const int64_t far[] = {0, 1, 2, 3, 4, 5, N}, twice[] = {0, 1, 2, 3, 4, 5, 0};
@@ -344,33 +350,20 @@ SPOIL(large, r->size = sizeof *r + 1)
 SPOIL(not_set, r->size = 0)
 
 static const mistake of_heads[] = {
-    {no_head, NYSBENCH_EINVAL, "q or file is missing"},
-    {no_queries, NYSBENCH_EINVAL, "q is NULL"},
-    {no_keys, NYSBENCH_EINVAL, "k is NULL: values need keys"},
-    {two_heads, NYSBENCH_EINVAL, "file and arrays are given"},
-    {no_file, NYSBENCH_EIO, "there/is/none.safetensors: "},
-    {no_tokens, NYSBENCH_EDIM, "(n, d) = (0, 6)"},
-    {no_values, NYSBENCH_EDIM, "dv = 0, and v is given"},
-    {negative_head, NYSBENCH_EINVAL, "head is -1"},
-    {odd_mask, NYSBENCH_EINVAL, "causal is 2"},
-    {odd_file_mask, NYSBENCH_EINVAL, "causal is -2"},
-    {bad_number, NYSBENCH_ENUMERIC, "q: token 1, coordinate 0 is NaN or Inf"},
-    {no_strategy, NYSBENCH_EINVAL, "strategy is missing"},
-    {no_landmarks, NYSBENCH_EINVAL, "landmarks is missing"},
-    {many_landmarks, NYSBENCH_EINVAL, "landmarks '41': expected a whole number from 1 to 40"},
-    {bad_strategy, NYSBENCH_EINVAL, "did you mean 'kmeans'"},
-    {two_strategies, NYSBENCH_EINVAL, "strategy: 'kmeans(iterations=[1, 2])' stands for 2, expected one"},
-    {elsewhere, NYSBENCH_EINVAL, "command works in another process, and the library starts none"},
-    {elsewhere_within, NYSBENCH_EINVAL, "command works in another process, and the library starts none"},
-    {no_function, NYSBENCH_EINVAL, "callback(id=2147483647): there is no such strategy here"},
-    {bad_kernel, NYSBENCH_EINVAL, "did you mean 'softmax'"},
-    {bad_pairing, NYSBENCH_EINVAL, "pairing: 'jiont' is unknown; did you mean 'joint'"},
-    {no_both, NYSBENCH_EINVAL, "pairing: uniform cannot pick for both sides together"},
-    {bad_seed, NYSBENCH_EINVAL, "seed '-1': expected a whole number from 0 to 9223372036854775807"},
-    {bad_trial, NYSBENCH_EINVAL, "trial '1000000': expected a whole number from 0 to 999999"},
-    {needs_keys, NYSBENCH_EINVAL, "there are no keys (k is NULL); the kernel softmax needs keys"},
-    {large, NYSBENCH_EINVAL, "it is older than the program's header"},
-    {not_set, NYSBENCH_EINVAL, "nysbench_request_init was not called"},
+    MISTAKE(no_head, NYSBENCH_EINVAL),      MISTAKE(no_queries, NYSBENCH_EINVAL),
+    MISTAKE(no_keys, NYSBENCH_EINVAL),      MISTAKE(two_heads, NYSBENCH_EINVAL),
+    MISTAKE(no_file, NYSBENCH_EIO),         MISTAKE(no_tokens, NYSBENCH_EDIM),
+    MISTAKE(no_values, NYSBENCH_EDIM),      MISTAKE(negative_head, NYSBENCH_EINVAL),
+    MISTAKE(odd_mask, NYSBENCH_EINVAL),     MISTAKE(odd_file_mask, NYSBENCH_EINVAL),
+    MISTAKE(bad_number, NYSBENCH_ENUMERIC), MISTAKE(no_strategy, NYSBENCH_EINVAL),
+    MISTAKE(no_landmarks, NYSBENCH_EINVAL), MISTAKE(many_landmarks, NYSBENCH_EINVAL),
+    MISTAKE(bad_strategy, NYSBENCH_EINVAL), MISTAKE(two_strategies, NYSBENCH_EINVAL),
+    MISTAKE(elsewhere, NYSBENCH_EINVAL),    MISTAKE(elsewhere_within, NYSBENCH_EINVAL),
+    MISTAKE(no_function, NYSBENCH_EINVAL),  MISTAKE(bad_kernel, NYSBENCH_EINVAL),
+    MISTAKE(bad_pairing, NYSBENCH_EINVAL),  MISTAKE(no_both, NYSBENCH_EINVAL),
+    MISTAKE(bad_seed, NYSBENCH_EINVAL),     MISTAKE(bad_trial, NYSBENCH_EINVAL),
+    MISTAKE(needs_keys, NYSBENCH_EINVAL),   MISTAKE(large, NYSBENCH_EINVAL),
+    MISTAKE(not_set, NYSBENCH_EINVAL),
 };
 
 SPOIL(bad_factors, r->factors = "curr")
@@ -384,16 +377,11 @@ SPOIL(half_points, r->strategy = NULL, r->landmarks = 1, r->query_points = r->q)
 SPOIL(bad_points, r->strategy = NULL, r->landmarks = 2, r->n = 20, r->d = 2, r->query_points = unfinite)
 SPOIL(no_given, r->strategy = NULL, r->landmarks = 0, r->key_tokens = twice)
 static const mistake of_measures[] = {
-    {bad_factors, NYSBENCH_EINVAL, "factors: 'curr' is unknown; did you mean 'cur'"},
-    {empty_cores, NYSBENCH_EINVAL, "cores: expected at least one"},
-    {bad_core, NYSBENCH_EINVAL, "did you mean 'svd'"},
-    {two_choices, NYSBENCH_EINVAL, "strategy and pairing, or landmarks of one's own, not both"},
-    {far_token, NYSBENCH_EINVAL, "query_tokens: landmark 6 is token 40, allowed are 0 to 39"},
-    {token_twice, NYSBENCH_EINVAL, "token 0"},
-    {tokens_and_points, NYSBENCH_EINVAL, "tokens and points are given"},
-    {half_points, NYSBENCH_EINVAL, "key_points is NULL"},
-    {bad_points, NYSBENCH_ENUMERIC, "query_points: NaN or Inf"},
-    {no_given, NYSBENCH_EINVAL, "landmarks '0': expected a whole number from 1 to 40"},
+    MISTAKE(bad_factors, NYSBENCH_EINVAL),       MISTAKE(empty_cores, NYSBENCH_EINVAL),
+    MISTAKE(bad_core, NYSBENCH_EINVAL),          MISTAKE(two_choices, NYSBENCH_EINVAL),
+    MISTAKE(far_token, NYSBENCH_EINVAL),         MISTAKE(token_twice, NYSBENCH_EINVAL),
+    MISTAKE(tokens_and_points, NYSBENCH_EINVAL), MISTAKE(half_points, NYSBENCH_EINVAL),
+    MISTAKE(bad_points, NYSBENCH_ENUMERIC),      MISTAKE(no_given, NYSBENCH_EINVAL),
 };
 
 static void test_mistakes(void **state)
@@ -406,21 +394,23 @@ static void test_mistakes(void **state)
     for (size_t i = 0; i < sizeof of_heads / sizeof *of_heads; i++) {
         nysbench_request r = request_of(&head, "uniform", M);
         of_heads[i].spoil(&r);
-        expect(nysbench_select(h, &r, &l), of_heads[i].status, nysbench_message(h), of_heads[i].text);
+        expect_of(of_heads[i].name, nysbench_select(h, &r, &l), of_heads[i].status, nysbench_message(h));
         assert_null(l.queries.points);
-        expect(nysbench_measure(h, &r, &rows), of_heads[i].status, nysbench_message(h), of_heads[i].text);
+        const char *selecting = nb_strdup(ctx, nysbench_message(h));
+        assert_int_equal(nysbench_measure(h, &r, &rows), of_heads[i].status);
+        assert_string_equal(nysbench_message(h), selecting);
     }
     for (size_t i = 0; i < sizeof of_measures / sizeof *of_measures; i++) {
         nysbench_request r = request_of(&head, "uniform", M);
         of_measures[i].spoil(&r);
-        expect(nysbench_measure(h, &r, &rows), of_measures[i].status, nysbench_message(h), of_measures[i].text);
+        expect_of(of_measures[i].name, nysbench_measure(h, &r, &rows), of_measures[i].status, nysbench_message(h));
     }
     nysbench_request r = request_of(&head, "uniform", M);
     refused(&r);
-    expect(nysbench_select(h, &r, &l), NYSBENCH_EINVAL, nysbench_message(h), "leverage(rows=9, sample=centres): ");
-    expect(nysbench_select(h, NULL, &l), NYSBENCH_EINVAL, nysbench_message(h), "the request is NULL");
-    expect(nysbench_select(h, &r, NULL), NYSBENCH_EINVAL, nysbench_message(h), "landmarks is NULL");
-    expect(nysbench_measure(h, &r, NULL), NYSBENCH_EINVAL, nysbench_message(h), "rows is NULL");
+    expect(nysbench_select(h, &r, &l), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_select(h, NULL, &l), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_select(h, &r, NULL), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_measure(h, &r, NULL), NYSBENCH_EINVAL, nysbench_message(h));
     assert_int_equal(nysbench_select(NULL, &r, &l), NYSBENCH_EINVAL);
     assert_int_equal(nysbench_measure(NULL, &r, &rows), NYSBENCH_EINVAL);
     assert_int_equal(nysbench_new(NULL), NYSBENCH_EINVAL);
@@ -480,17 +470,18 @@ static void test_names(void **state)
     assert_null(strstr(text, "kmeans (partition): "));
     assert_done(h, nysbench_describe(h, NULL, "kmeans", &text));
     assert_null(strstr(text, "kmeans (partition): "));
-    assert_non_null(strstr(text, "nysbench describe partition/kmeans"));
+    assert_non_null(strstr(text, "partition/kmeans"));
     assert_done(h, nysbench_describe(h, NULL, "error_core", &text));
     assert_non_null(strstr(text, "error_core (column"));
-    expect(nysbench_names(h, "strategie", &names), NYSBENCH_EINVAL, nysbench_message(h), "did you mean 'strategies'");
-    expect(nysbench_names(h, NULL, &names), NYSBENCH_EINVAL, nysbench_message(h), "the kind is NULL");
-    expect(nysbench_summary(h, "core", "svt", &text), NYSBENCH_EINVAL, nysbench_message(h), "no core 'svt'");
-    expect(nysbench_describe(h, NULL, "kmean", &text), NYSBENCH_EINVAL, nysbench_message(h), "did you mean 'kmeans'");
+    expect(nysbench_names(h, "strategie", &names), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_names(h, NULL, &names), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_summary(h, "core", "svt", &text), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_describe(h, NULL, "kmean", &text), NYSBENCH_EINVAL, nysbench_message(h));
     assert_null(text);
-    expect(nysbench_describe(h, "core", "kmeans", &text), NYSBENCH_EINVAL, nysbench_message(h), "no component");
+    expect(nysbench_describe(h, "core", "kmeans", &text), NYSBENCH_EINVAL, nysbench_message(h));
     assert_int_equal(nysbench_api(), NYSBENCH_API);
-    assert_string_equal(nysbench_status_name(NYSBENCH_ENOMEM), "out of memory");
+    for (int status = NYSBENCH_OK; status <= NYSBENCH_EBUG; status++)
+        tell(nb_format(*state, "nysbench_status_name(%d)", status), nysbench_status_name((nysbench_status)status));
     nysbench_free(h);
 }
 
@@ -598,15 +589,15 @@ static void test_extend(void **state)
             assert_memory_equal(piece->out, expected, (size_t)(BATCH * HEADS * count * VALUES) * sizeof *expected);
         }
         expect(nysbench_attention_extend(attention, 1, a->q, a->k, a->v, piece->out), NYSBENCH_EDIM,
-               nysbench_attention_message(attention), "33 tokens, of which 33 are taken");
+               nysbench_attention_message(attention));
         nysbench_attention_restart(attention);
     }
     expect(nysbench_attention_extend(attention, 0, a->q, a->k, a->v, piece->out), NYSBENCH_EINVAL,
-           nysbench_attention_message(attention), "tokens = 0");
+           nysbench_attention_message(attention));
     expect(nysbench_attention_extend(attention, 1, a->q, a->k, NULL, piece->out), NYSBENCH_EINVAL,
-           nysbench_attention_message(attention), "v is NULL");
+           nysbench_attention_message(attention));
     expect(nysbench_attention_extend(streamed, 1, a->q, a->k, a->v, piece->out), NYSBENCH_EINVAL,
-           nysbench_attention_message(streamed), "takes all tokens at once");
+           nysbench_attention_message(streamed));
     assert_int_equal(nysbench_attention_extend(NULL, 1, a->q, a->k, a->v, piece->out), NYSBENCH_EINVAL);
     nysbench_attention_free(attention);
     nysbench_attention_free(streamed);
@@ -645,9 +636,8 @@ static void test_seeds(void **state)
     assert_true(seed != other);
     assert_int_equal(nysbench_attention_seed(h, spec, 6, 1, &other), NYSBENCH_OK);
     assert_true(seed != other);
-    expect(nysbench_attention_seed(h, "commando", 5, 1, &other), NYSBENCH_EINVAL, nysbench_message(h),
-           "no attention 'commando'");
-    expect(nysbench_attention_seed(h, spec, 5, 1, NULL), NYSBENCH_EINVAL, nysbench_message(h), "NULL");
+    expect(nysbench_attention_seed(h, "commando", 5, 1, &other), NYSBENCH_EINVAL, nysbench_message(h));
+    expect(nysbench_attention_seed(h, spec, 5, 1, NULL), NYSBENCH_EINVAL, nysbench_message(h));
     assert_int_equal(nysbench_attention_seed(NULL, spec, 5, 1, &other), NYSBENCH_EINVAL);
     nysbench_free(h);
 }
@@ -658,41 +648,42 @@ static void test_mistakes_of_layers(void **state)
     arrays *a = fill(*state);
     nysbench_attention *out = NULL, *attention = open_layer(h, "streamed", 1);
     const struct {
-        const char *spec, *text;
+        const char *spec;
         nysbench_layer layer;
         int threads, trial;
     } wrong[] = {
-        {"streame", "did you mean 'streamed'", layer, 1, 0},
-        {NULL, "the spec or the layer is NULL", layer, 1, 0},
-        {"streamed", "must be a multiple", {sizeof layer, 1, 3, 2, 4, 4, 4, 0}, 1, 0},
-        {"streamed", "n = 0 tokens", {sizeof layer, 1, 2, 2, 0, 4, 4, 0}, 1, 0},
-        {"streamed", "this library knows of", {sizeof layer + 8, 1, 2, 2, 4, 4, 4, 0}, 1, 0},
-        {"streamed", "this library knows of", {8, 1, 2, 2, 4, 4, 4, 0}, 1, 0},
-        {"streamed", "257 threads, allowed are 0 to 256", layer, 257, 0},
-        {"streamed", "trial -1", layer, 1, -1},
-        {"nystrom(strategy=uniform, landmarks=4)", "it has no causal form", {sizeof layer, 1, 2, 2, 8, 4, 4, 1}, 1, 0},
-        {"nystrom(strategy=command(run=true))", "command works in another process", layer, 1, 0},
-        {"nystrom(core=command(run=true))", "command works in another process", layer, 1, 0},
-        {"nystrom(core=exact_rows(of=command(run=true)))", "command works in another process", layer, 1, 0},
+        {"streame", layer, 1, 0},
+        {NULL, layer, 1, 0},
+        {"streamed", {sizeof layer, 1, 3, 2, 4, 4, 4, 0}, 1, 0},
+        {"streamed", {sizeof layer, 1, 2, 2, 0, 4, 4, 0}, 1, 0},
+        {"streamed", {sizeof layer + 8, 1, 2, 2, 4, 4, 4, 0}, 1, 0},
+        {"streamed", {8, 1, 2, 2, 4, 4, 4, 0}, 1, 0},
+        {"streamed", layer, 257, 0},
+        {"streamed", layer, 1, -1},
+        {"nystrom(strategy=uniform, landmarks=4)", {sizeof layer, 1, 2, 2, 8, 4, 4, 1}, 1, 0},
+        {"nystrom(strategy=command(run=true))", layer, 1, 0},
+        {"nystrom(core=command(run=true))", layer, 1, 0},
+        {"nystrom(core=exact_rows(of=command(run=true)))", layer, 1, 0},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        expect(nysbench_attention_new(h, wrong[i].spec, &wrong[i].layer, wrong[i].threads, 7, wrong[i].trial, &out),
-               NYSBENCH_EINVAL, nysbench_message(h), wrong[i].text);
+        const char *asked = nb_format(*state, "%zu: %s", i, wrong[i].spec ? wrong[i].spec : "NULL");
+        expect_of(asked,
+                  nysbench_attention_new(h, wrong[i].spec, &wrong[i].layer, wrong[i].threads, 7, wrong[i].trial, &out),
+                  NYSBENCH_EINVAL, nysbench_message(h));
         assert_null(out);
     }
-    expect(nysbench_attention_new(h, "streamed", &layer, 1, 7, 0, NULL), NYSBENCH_EINVAL, nysbench_message(h), "NULL");
+    expect(nysbench_attention_new(h, "streamed", &layer, 1, 7, 0, NULL), NYSBENCH_EINVAL, nysbench_message(h));
     a->k[(3 * TOKENS + 2) * DIM + 1] = INFINITY;
     expect(nysbench_attention_forward(attention, a->q, a->k, a->v, a->out), NYSBENCH_ENUMERIC,
-           nysbench_attention_message(attention), "k: head 3, token 2, coordinate 1 is NaN or Inf");
+           nysbench_attention_message(attention));
     expect(nysbench_attention_forward(attention, a->q, NULL, a->v, a->out), NYSBENCH_EINVAL,
-           nysbench_attention_message(attention), "k is NULL");
+           nysbench_attention_message(attention));
     a->k[(3 * TOKENS + 2) * DIM + 1] = 0;
     expect(nysbench_attention_forward(attention, a->q, a->k, a->v, NULL), NYSBENCH_EINVAL,
-           nysbench_attention_message(attention), "out is NULL");
+           nysbench_attention_message(attention));
     for (int i = 0; i < KEYS * VALUES; i++) a->v[i] = 3e38F; /* sums of weights times these overflow */
     expect(nysbench_attention_forward(attention, a->q, a->k, a->v, a->out), NYSBENCH_ENUMERIC,
-           nysbench_attention_message(attention),
-           "streamed: outputs are not finite: input 0, head 0, token 0, coordinate 0 is inf");
+           nysbench_attention_message(attention));
     assert_int_equal(nysbench_attention_forward(NULL, a->q, a->k, a->v, a->out), NYSBENCH_EINVAL);
     nysbench_attention_free(attention);
     nysbench_free(h);
@@ -883,9 +874,10 @@ static void test_memory(void **state)
             nysbench_status status = call(which, h, &head, &outcome);
             bool failed = nb_ctx_fail_alloc(h->ctx, 0) == 0;
             assert_int_equal(nb_ctx_blocks(h->ctx), blocks);
+            /* NOLINT(wording): of a row that has failed the message alone says why */
             if (status == NYSBENCH_OK && !(outcome && strstr(outcome, "out of memory"))) break;
             assert_true(failed);
-            if (status != NYSBENCH_OK) expect(status, NYSBENCH_ENOMEM, nysbench_message(h), "out of memory");
+            if (status != NYSBENCH_OK) assert_int_equal(status, NYSBENCH_ENOMEM);
             if (status != NYSBENCH_OK) assert_int_equal(h->row_count, 0);
             failures++;
         }
@@ -919,5 +911,5 @@ int main(void)
         test_with_ctx(test_a_fork_during_another_call),
         test_with_ctx(test_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

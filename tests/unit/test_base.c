@@ -20,8 +20,7 @@ static void test_arena_refuses_overflow(void **state)
 {
     nb_ctx *ctx = *state;
     assert_null(nb_alloc(ctx, SIZE_MAX / 2, 3));
-    assert_non_null(strstr(nb_error_message(ctx), "out of memory"));
-    nb_error_clear(ctx);
+    assert_error_of("nb_alloc(ctx, SIZE_MAX / 2, 3)", ctx, nb_error_status(ctx), NB_ENOMEM);
     assert_null(nb_alloc_reals(ctx, SIZE_MAX / 4, 8));
 }
 
@@ -148,27 +147,24 @@ static void test_spec_values(void **state)
 
 static void test_spec_mistakes_have_places(void **state)
 {
-    static const struct {
-        const char *text, *message;
-    } bad[] = {
-        {"", "f:1:1: expected a name, found the end"},
-        {"a(", "f:1:3: expected an option's name, found the end"},
-        {"a(x)", "f:1:4: expected '=', found ')'"},
-        {"a(x=1", "f:1:6: expected ',' or ')', found the end"},
-        {"a(x=1,)", "f:1:7: expected an option's name, found ')'"},
-        {"a(x=\"1)", "f:1:8: expected a closing '\"', found the end"},
-        {"a(x=[1)", "f:1:7: expected ',' or ']', found ')'"},
-        {"a b", "f:1:3: expected the end, found 'b'"},
-        {"a(x=)", "f:1:5: expected a value, found ')'"},
-        {"a(x= 'b')", "f:1:6: expected a value, a text between '\"', found ''' in 'a(x= 'b')'"},
-        {"a(x=[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]])", "at most 16 levels"},
+    static const char *const bad[] = {
+        "",
+        "a(",
+        "a(x)",
+        "a(x=1",
+        "a(x=1,)",
+        "a(x=\"1)",
+        "a(x=[1)",
+        "a b",
+        "a(x=)",
+        "a(x= 'b')",
+        "a(x=[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]])",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nb_mistakes m;
-        assert_null(parse(*state, bad[i].text, &m));
+        assert_null(parse(*state, bad[i], &m));
         assert_int_equal(m.count, 1);
-        if (!strstr(m.texts[0], bad[i].message))
-            fail_msg("'%s': '%s' is not in '%s'", bad[i].text, bad[i].message, m.texts[0]);
+        tell(bad[i], m.texts[0]);
     }
 }
 
@@ -209,15 +205,13 @@ static void test_a_spec_may_be_quoted(void **state)
         "nystrom(core=exact_rows(of=\"iterative(steps=5)\"))",
         "nystrom(core=\" exact_rows ( of = \\\" iterative(steps=5) \\\" ) \")",
     };
-    static const struct {
-        const char *text, *message;
-    } bad[] = {
-        {"nystrom(core=\"iterative(step=6)\")", "f:2:25: iterative has no option 'step'; did you mean 'steps'?"},
-        {"nystrom(core=\"iterative(steps=6\")", "f:2:32: expected ',' or ')', found the end in 'iterative(steps=6'"},
-        {"nystrom(core=\"iterativ\")", "f:2:15: no core 'iterativ'; did you mean 'iterative'?"},
-        {"nystrom(core=\"\")", "f:2:15: expected a name, found the end in ''"},
-        {"nystrom(core=\"iterative(steps=[6, 7])\")", "f:2:15: core = \"iterative(steps=[6, 7])\" stands for 2 cores"},
-        {"nystrom(landmarks=\"6\")", "f:2:19: nystrom: landmarks = \"6\" is not"},
+    static const char *const bad[] = {
+        "nystrom(core=\"iterative(step=6)\")",
+        "nystrom(core=\"iterative(steps=6\")",
+        "nystrom(core=\"iterativ\")",
+        "nystrom(core=\"\")",
+        "nystrom(core=\"iterative(steps=[6, 7])\")",
+        "nystrom(landmarks=\"6\")",
     };
     nb_ctx *ctx = *state;
     assert_string_equal(choose(&nb_attentions, "nystrom(core=\"svd\", strategy=\"uniform\")", ctx).canonical,
@@ -228,10 +222,9 @@ static void test_a_spec_may_be_quoted(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nb_mistakes m = {.ctx = ctx};
         nb_choices choices = {.count = 0};
-        assert_ok(ctx, nb_choices_add(&choices, &nb_attentions, bad[i].text, (nb_place){"f", 2, 1}, &m, ctx));
+        assert_ok(ctx, nb_choices_add(&choices, &nb_attentions, bad[i], (nb_place){"f", 2, 1}, &m, ctx));
         assert_int_equal(m.count, 1);
-        if (strncmp(m.texts[0], bad[i].message, strlen(bad[i].message)) != 0)
-            fail_msg("'%s': '%s', expected '%s'", bad[i].text, m.texts[0], bad[i].message);
+        tell(bad[i], m.texts[0]);
     }
 }
 
@@ -309,7 +302,7 @@ static void test_an_integer_may_have_two_words(void **state)
     assert_non_null(strstr(choose(&nb_strategies, "profile(rows=17)", ctx).canonical, "rows=17"));
     assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "profile(rows=some)", (nb_place){"e.yaml", 7, 3}, &m, ctx));
     assert_int_equal(m.count, 1);
-    assert_non_null(strstr(m.texts[0], "an integer from 1 to 1048576, or auto or all"));
+    tell("profile(rows=some)", m.texts[0]);
 }
 
 static void test_all_mistakes_of_a_spec_are_told(void **state)
@@ -321,13 +314,10 @@ static void test_all_mistakes_of_a_spec_are_told(void **state)
                                   "kmeans(restart=4, init=pluplus, iterations=0, snap=none, snap=none)",
                                   (nb_place){"e.yaml", 7, 3}, &m, ctx));
     assert_int_equal(m.count, 4);
-    assert_string_equal(m.texts[0], "e.yaml:7:10: kmeans has no option 'restart'; did you mean 'restarts'?");
-    assert_string_equal(m.texts[1], "e.yaml:7:26: kmeans: init = pluplus is not one of plusplus, random, maximin");
-    assert_string_equal(m.texts[2], "e.yaml:7:46: kmeans: iterations = 0 is not an integer from 1 to 10000");
-    assert_string_equal(m.texts[3], "e.yaml:7:60: kmeans: option 'snap' is given twice");
+    for (int i = 0; i < m.count; i++) tell("kmeans(...)", m.texts[i]);
     m = (nb_mistakes){.ctx = ctx};
     assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "kmens", (nb_place){"e.yaml", 1, 1}, &m, ctx));
-    assert_string_equal(m.texts[0], "e.yaml:1:1: no strategy 'kmens'; did you mean 'kmeans'?");
+    tell("kmens", m.texts[0]);
     assert_int_equal(choices.count, 0);
 }
 
@@ -349,12 +339,14 @@ static void test_bad_numbers_are_refused(void **state)
 static void test_hint_names_the_nearest_or_all(void **state)
 {
     static const char *const names[] = {"strategies", "cores", "kernels", NULL};
-    assert_string_equal(nb_hint("stratgies", names, *state), "; did you mean 'strategies'?");
-    assert_string_equal(nb_hint("xyzzy", names, *state), "; allowed: strategies, cores, kernels");
+    tell("stratgies", nb_hint("stratgies", names, *state));
+    tell("xyzzy", nb_hint("xyzzy", names, *state));
     static const char *const many[] = {"abcdefgh", "bcdefgh", "cdefgh", "defgh", "efgh", "fgh",   "gh",
                                        "xy1",      "xz22",    "y",      "x",     "zzzz", "yxzzy", NULL};
     /* xy1 and xz22 are at distance 6, y, x, zzzz and yxzzy at 7: of equally near names the first come first. */
-    assert_string_equal(nb_hint("xyz~~~~~", many, *state), "; the nearest: xy1, xz22, y");
+    const char *hint = nb_hint("xyz~~~~~", many, *state);
+    tell("xyz~~~~~", hint);
+    assert_non_null(strstr(hint, ": xy1, xz22, y"));
 }
 
 /* As a program of five lines in Python has it, from FNV-1a and the finalizer as they are published. */
@@ -406,8 +398,8 @@ static void test_registry_add(void **state)
     assert_ok(*state, nb_registry_add(&registry, "a", &a, *state));
     const nb_component *const expected[] = {&a, &b, &c, NULL};
     for (int i = 0; i < 4; i++) assert_ptr_equal(entries[i].component, expected[i]);
-    assert_error(*state, nb_registry_add(&registry, "b", &b, *state), NB_EINVAL, "there is a kind 'b' already");
-    assert_error(*state, nb_registry_add(&registry, "d", &d, *state), NB_EINVAL, "no room for more than 3 kinds");
+    assert_error(*state, nb_registry_add(&registry, "b", &b, *state), NB_EINVAL);
+    assert_error(*state, nb_registry_add(&registry, "d", &d, *state), NB_EINVAL);
     assert_ptr_equal(nb_registry_find(&registry, "c"), &c);
     assert_null(nb_registry_find(&registry, "d"));
 }
@@ -425,8 +417,7 @@ static void test_registry_check(void **state)
     entries[0].file = "strategies/aaa.c";
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         c.name = wrong[i];
-        assert_error(*state, nb_registry_check(&registry, *state), NB_EINVAL, "expected 'aaa'");
-        assert_error(*state, nb_registry_check(&registry, *state), NB_EINVAL, nb_format(*state, "called '%s'", c.name));
+        assert_error_of(wrong[i], *state, nb_registry_check(&registry, *state), NB_EINVAL);
     }
 }
 
@@ -469,7 +460,7 @@ static void test_grown_array(void **state)
     assert_non_null(nb_grown(*state, items, 0, capacity, &capacity));
     assert_int_equal(capacity, INT_MAX);
     assert_null(nb_grown(*state, items, 0, capacity, &capacity));
-    assert_error(*state, nb_error_status(*state), NB_ENOMEM, "out of memory: more than 2147483647 objects");
+    assert_error(*state, nb_error_status(*state), NB_ENOMEM);
 }
 
 int main(void)
@@ -501,5 +492,5 @@ int main(void)
         cmocka_unit_test(test_overrun),
         test_with_ctx(test_grown_array),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -72,24 +72,22 @@ static void test_the_user_wins(void **state)
     assert_string_equal(decide(*state, s).core_type, "SkylakeX");
 }
 
-static void refused(nb_ctx *ctx, nb_blas_situation s, const char *core_type, const char *message)
+static void refused(nb_ctx *ctx, nb_blas_situation s, const char *core_type)
 {
     nb_blas_decision d;
     s.core_type = core_type;
-    assert_error(ctx, nb_blas_decide(&s, &d, ctx), NB_EINVAL, message);
+    assert_error_of(core_type, ctx, nb_blas_decide(&s, &d, ctx), NB_EINVAL);
 }
 
 static void test_what_the_cpu_cannot_do_is_refused(void **state)
 {
-    refused(*state, zen3, "SkylakeX",
-            "OPENBLAS_CORETYPE=SkylakeX: this CPU does not support these kernels; this CPU allows");
-    refused(*state, zen3, "SkylakeX", "Haswell, Zen");
-    refused(*state, xeon, "Bulldozer", "does not support");
-    refused(*state, xeon, "SapphireRapids", "does not support"); /* needs more than is looked at */
-    refused(*state, old, "Haswell", "does not support");
-    refused(*state, xeon, "Cooperlake", "this CPU or this OpenBLAS");
-    refused(*state, zen3, "Skylake", "OpenBLAS has no such kernels");
-    refused(*state, zen3, " Zen", "OpenBLAS has no such kernels");
+    refused(*state, zen3, "SkylakeX");
+    refused(*state, xeon, "Bulldozer");
+    refused(*state, xeon, "SapphireRapids"); /* needs more than is looked at */
+    refused(*state, old, "Haswell");
+    refused(*state, xeon, "Cooperlake");
+    refused(*state, zen3, "Skylake");
+    refused(*state, zen3, " Zen");
 }
 
 static void test_instructions_of_old_amds(void **state)
@@ -98,7 +96,7 @@ static void test_instructions_of_old_amds(void **state)
                                        "Piledriver", "Steamroller",  "Excavator"};
     nb_blas_decision d;
     nb_blas_situation s = zen3;
-    for (size_t i = 0; i < 6; i++) refused(*state, zen3, lost[i], "this CPU does not support these kernels");
+    for (size_t i = 0; i < 6; i++) refused(*state, zen3, lost[i]);
     s.core_type = "Foo";
     assert_int_equal(nb_blas_decide(&s, &d, *state), NB_EINVAL);
     for (size_t i = 0; i < 6; i++) assert_null(strstr(nb_error_message(*state), lost[i]));
@@ -139,5 +137,5 @@ int main(void)
         test_with_ctx(test_threads_and_the_second_start),
         test_with_ctx(test_description),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

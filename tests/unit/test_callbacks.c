@@ -23,11 +23,13 @@ static nysbench *new_handle(void)
         if ((call) != NYSBENCH_OK) fail_msg("%s: %s", #call, nysbench_message(h)); \
     } while (0)
 
-static void expect(const nysbench *h, nysbench_status status, const char *text)
+static void expect_of(const char *asked, const nysbench *h, nysbench_status status)
 {
-    if (!strstr(nysbench_message(h), text)) fail_msg("expected '%s' in '%s'", text, nysbench_message(h));
     assert_int_not_equal(status, NYSBENCH_OK);
+    tell(asked, nysbench_message(h));
 }
+
+#define expect(h, call) expect_of(#call, h, call)
 
 static nysbench_request request_of(const nb_head *head, const char *strategy)
 {
@@ -262,13 +264,13 @@ static void test_core(void **state)
     assert_done(h, nysbench_row_text(h, 0, "status", &status));
     assert_done(h, nysbench_row_text(h, 0, "reason", &reason));
     assert_string_equal(status, "diverged");
-    assert_string_equal(reason, "X has NaN or Inf");
-    self->fails = true, self->message = "no middle today";
+    tell(status, reason);
+    self->fails = true, self->message = "none";
     assert_done(h, nysbench_measure(h, &r, &rows));
     assert_done(h, nysbench_row_text(h, 0, "status", &status));
     assert_done(h, nysbench_row_text(h, 0, "reason", &reason));
     assert_string_equal(status, "failed");
-    assert_string_equal(reason + strlen(reason) - strlen(": no middle today"), ": no middle today");
+    tell(status, reason);
     nysbench_free(h);
 }
 
@@ -328,17 +330,17 @@ static void test_mistakes(void **state)
     double nan[] = {NAN};
     const struct {
         picker wrong;
-        const char *pairing, *text;
+        const char *pairing;
     } cases[] = {
-        {{.kind = NYSBENCH_TOKENS, .token = -1, .code = 3, .message = "not today"}, NULL, "mine: not today"},
-        {{.kind = NYSBENCH_TOKENS, .token = -1, .code = -1}, NULL, "mine: it has returned another number than 0"},
-        {{.token = -1}, NULL, "mine: kind is 0, allowed are NYSBENCH_TOKENS, NYSBENCH_GROUPS and NYSBENCH_POINTS"},
-        {{.kind = NYSBENCH_TOKENS, .token = N}, NULL, "mine: tokens[0]: landmark 0 is token 40, allowed are 0 to 39"},
-        {{.kind = NYSBENCH_TOKENS, .token = 7}, NULL, "landmarks 0 and 1 are both token 7"},
-        {{.kind = NYSBENCH_GROUPS, .token = M}, NULL, "mine: tokens[0]: token 0 is of group 8, allowed are 0 to 7"},
-        {{.kind = NYSBENCH_POINTS, .token = -1, .points = nan}, NULL, "mine: free_points[0]: NaN or Inf"},
-        {{.kind = NYSBENCH_POINTS, .token = -1}, "both", "mine: sides is 1; free points are needed for each side"},
-        {{.kind = NYSBENCH_TOKENS, .token = N, .sides = 2}, "both", "mine: tokens[0]: landmark 0 is token 40"},
+        {{.kind = NYSBENCH_TOKENS, .token = -1, .code = 3, .message = "never"}, NULL},
+        {{.kind = NYSBENCH_TOKENS, .token = -1, .code = -1}, NULL},
+        {{.token = -1}, NULL},
+        {{.kind = NYSBENCH_TOKENS, .token = N}, NULL},
+        {{.kind = NYSBENCH_TOKENS, .token = 7}, NULL},
+        {{.kind = NYSBENCH_GROUPS, .token = M}, NULL},
+        {{.kind = NYSBENCH_POINTS, .token = -1, .points = nan}, NULL},
+        {{.kind = NYSBENCH_POINTS, .token = -1}, "both"},
+        {{.kind = NYSBENCH_TOKENS, .token = N, .sides = 2}, "both"},
     };
     nb_ctx *ctx = *state;
     nysbench *h = new_handle();
@@ -349,29 +351,28 @@ static void test_mistakes(void **state)
         picker self = cases[i].wrong;
         nysbench_request r = request_of(&head, add(h, &self, "mine", ctx));
         r.pairing = cases[i].pairing;
-        expect(h, nysbench_select(h, &r, &l), cases[i].text);
+        expect_of(nb_format(ctx, "case %zu", i), h, nysbench_select(h, &r, &l));
     }
     picker self = {.kind = NYSBENCH_TOKENS, .token = -1, .sides = 2};
     nysbench_request r = request_of(&head, add(h, &self, "mine", ctx));
     self.sides = -1; /* no array for it: the function leaves none */
-    expect(h, nysbench_select(h, &r, &l), "mine: sides is -1, allowed is 1, but with the pairing both");
-    expect(h, nysbench_add_strategy(h, NULL, 0, pick, &self, &spec), "name is NULL or empty");
-    expect(h, nysbench_add_strategy(h, "", 0, pick, &self, &spec), "name is NULL or empty");
-    expect(h, nysbench_add_strategy(h, "mine", 0, NULL, &self, &spec), "the function is NULL");
-    expect(h, nysbench_add_core(h, "mine", 0, invert, &self, NULL), "spec is NULL");
+    expect(h, nysbench_select(h, &r, &l));
+    expect(h, nysbench_add_strategy(h, NULL, 0, pick, &self, &spec));
+    expect(h, nysbench_add_strategy(h, "", 0, pick, &self, &spec));
+    expect(h, nysbench_add_strategy(h, "mine", 0, NULL, &self, &spec));
+    expect(h, nysbench_add_core(h, "mine", 0, invert, &self, NULL));
     assert_int_equal(nysbench_add_strategy(NULL, "mine", 0, pick, &self, &spec), NYSBENCH_EINVAL);
     assert_done(h, nysbench_add_core(h, "mine", 0, invert, &self, &core));
     core = nb_strdup(ctx, core);
     nysbench_request other = request_of(&head, core);
-    expect(h, nysbench_select(h, &other, &l), "there is no such strategy here: only a program that has added it");
-    expect(h, nysbench_remove(h, "uniform"),
-           "uniform: expected a spec that nysbench_add_strategy or nysbench_add_core");
-    expect(h, nysbench_remove(h, NULL), "spec is NULL");
-    expect(h, nysbench_remove(h, "callback(id=0)"), "id");
+    expect(h, nysbench_select(h, &other, &l));
+    expect(h, nysbench_remove(h, "uniform"));
+    expect(h, nysbench_remove(h, NULL));
+    expect(h, nysbench_remove(h, "callback(id=0)"));
     assert_done(h, nysbench_remove(h, core));
-    expect(h, nysbench_remove(h, core), "and that has not been removed");
+    expect(h, nysbench_remove(h, core));
     assert_done(h, nysbench_remove(h, r.strategy));
-    expect(h, nysbench_select(h, &r, &l), "there is no such strategy here");
+    expect(h, nysbench_select(h, &r, &l));
     nysbench_free(h);
 }
 
@@ -388,10 +389,8 @@ static void test_removed(void **state)
     core = nb_strdup(ctx, core);
     assert_done(h, nysbench_remove(h, core));
     assert_done(h, nysbench_remove(h, picks));
-    expect(h, nysbench_attention_new(h, nb_format(ctx, "nystrom(strategy=%s)", picks), &layer, 1, 7, 0, &attention),
-           "there is no such strategy here");
-    expect(h, nysbench_attention_new(h, nb_format(ctx, "nystrom(core=%s)", core), &layer, 1, 7, 0, &attention),
-           "there is no such core here");
+    expect(h, nysbench_attention_new(h, nb_format(ctx, "nystrom(strategy=%s)", picks), &layer, 1, 7, 0, &attention));
+    expect(h, nysbench_attention_new(h, nb_format(ctx, "nystrom(core=%s)", core), &layer, 1, 7, 0, &attention));
     nysbench_free(h);
 }
 
@@ -471,5 +470,5 @@ int main(void)
         test_with_ctx(test_removed),   test_with_ctx(test_threads),       test_with_ctx(test_memory),
     };
     gsl_set_error_handler_off();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

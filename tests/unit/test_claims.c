@@ -112,10 +112,11 @@ static void expect_numbers(const nb_claim_answer *a, double estimate, double low
     assert_int_equal(a->heads, heads);
 }
 
-static void expect_void(nb_claim_result r, const char *why)
+static void expect_void(const table *t, const char *claim, nb_ctx *ctx)
 {
+    nb_claim_result r = ask(t, claim, ctx);
     expect_verdict(&r.answer, NB_CLAIM_IS_VOID);
-    if (!strstr(r.answer.why, why)) fail_msg("'%s' is not in '%s'", why, r.answer.why);
+    tell(claim, r.answer.why);
 }
 
 /* segment_means has RATIOS of what uniform has, by source. */
@@ -252,7 +253,7 @@ static void test_trials(void **state)
     double own = pow(0.0427054740328196, 2), common = (0.15 * 0.15 + 0.05 * 0.05) / 6, half;
     half =
         gsl_cdf_tdist_Pinv(0.975, pow(own + common, 2) / (own * own / 11 + common * common / 3)) * sqrt(own + common);
-    static const char *const claims[] = {
+    static const char *const of_trials[] = {
         COMPARE("ratio: [0, 2]"),
         "{says: x, measure: {metric: error, statistic: geometric_mean, where: {strategy: segment_means}}, "
         "expect: {value: [0, 2]}}",
@@ -266,19 +267,20 @@ static void test_trials(void **state)
             add(&t, i, "segment_means", 8, RATIOS[i] * exp(0.1 * trial - 0.15))->trial = trial;
     }
     for (int c = 0; c < 2; c++) {
-        nb_claim_result r = ask(&t, claims[c], *state);
+        nb_claim_result r = ask(&t, of_trials[c], *state);
         assert_close(r.answer.low, exp(MEAN - half), 1e-9);
         assert_close(r.answer.high, exp(MEAN + half), 1e-9);
     }
     nb_claim_result open = ask(&t, COMPARE("ratio: [0, 0.9]"), *state);
     expect_verdict(&open.answer, NB_CLAIM_IS_UNDECIDED);
-    assert_true(isnan(open.answer.more) && strstr(open.answer.why, "more trials"));
+    assert_true(isnan(open.answer.more));
+    tell("four trials", open.answer.why);
     for (int i = 0; i < COUNT; i++)
         for (int trial = 0; trial < 4; trial++) {
             add(&t, i, "segment_means", 1, 1)->trial = trial;
             add(&t, i, "segment_means", 4, pow(RATIOS[i] * exp(0.1 * trial - 0.15), log(4)))->trial = trial;
         }
-    nb_claim_result r = ask(&t, claims[2], *state);
+    nb_claim_result r = ask(&t, of_trials[2], *state);
     assert_close(r.answer.low, MEAN - half, 1e-9);
     assert_close(r.answer.high, MEAN + half, 1e-9);
     /* beside m = 16, where nothing is drawn and trial 0 stands for all four: half of what they have in common */
@@ -290,7 +292,7 @@ static void test_trials(void **state)
     common /= 4;
     half =
         gsl_cdf_tdist_Pinv(0.975, pow(own + common, 2) / (own * own / 11 + common * common / 3)) * sqrt(own + common);
-    r = ask(&t, claims[0], *state);
+    r = ask(&t, of_trials[0], *state);
     assert_close(r.answer.low, exp(MEAN - half), 1e-9);
     assert_close(r.answer.high, exp(MEAN + half), 1e-9);
 }
@@ -346,17 +348,15 @@ static void test_slope(void **state)
             *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     expect_numbers(&r.answer, MEAN, LOW, HIGH, COUNT, COUNT);
-    expect_void(ask(&t,
-                    "{says: x, measure: {query: slope.sql, metric: error, over: landmarks, where: {landmarks: 8}}, "
-                    "expect: {value: [-1, 0]}}",
-                    *state),
-                "no head has results at two values of landmarks");
+    expect_void(&t,
+                "{says: x, measure: {query: slope.sql, metric: error, over: landmarks, where: {landmarks: 8}}, "
+                "expect: {value: [-1, 0]}}",
+                *state);
     t.rows[5].measures.error = 0;
-    expect_void(ask(&t,
-                    "{says: x, measure: {query: slope.sql, metric: error, over: landmarks}, "
-                    "expect: {value: [-1, 0]}}",
-                    *state),
-                "1 value is not finite");
+    expect_void(&t,
+                "{says: x, measure: {query: slope.sql, metric: error, over: landmarks}, "
+                "expect: {value: [-1, 0]}}",
+                *state);
 }
 
 static const char *const strategies[] = {"uniform",
@@ -405,12 +405,11 @@ static void test_correlate(void **state)
             "expect: {value: [0.8, 1]}}",
             *state);
     assert_close(r.answer.estimate, 9.5 / sqrt(9.5 * 10), 1e-14); /* sums of squares of 1 2.5 2.5 4 5 and of 1 ... 5 */
-    expect_void(ask(&t,
-                    "{says: x, measure: {query: correlation.sql, over: strategy, metrics: [error, mse], "
-                    "where: {strategy: [uniform, leverage]}}, "
-                    "expect: {value: [0.8, 1]}}",
-                    *state),
-                "no head has both metrics at three values of strategy");
+    expect_void(&t,
+                "{says: x, measure: {query: correlation.sql, over: strategy, metrics: [error, mse], "
+                "where: {strategy: [uniform, leverage]}}, "
+                "expect: {value: [0.8, 1]}}",
+                *state);
 }
 
 /* One strategy that can have no other pairing than its own makes no line with the rest, and is not missing in it. Seven
@@ -433,9 +432,9 @@ static void test_correlate_with_one_apart(void **state)
             t.rows[i].status = "failed";
             set_error(&t.rows[i], NAN);
         }
-    expect_void(ask(&t, claim, *state), "5 sources, fewer than 6");
+    expect_void(&t, claim, *state);
     for (int i = 0; i < 3; i++) add_ranks(&t, 6 + i, 7, one, other);
-    expect_void(ask(&t, claim, *state), "results are missing");
+    expect_void(&t, claim, *state);
 }
 
 /* The error under one kernel against the error under another, whose pairing is another too. */
@@ -456,7 +455,7 @@ static void test_correlate_two_kernels(void **state)
                           "where: {kernel: softmax}}}, expect: {value: [0.8, 1]}";
     char text[512];
     snprintf(text, sizeof text, "%s}", between);
-    expect_void(ask(&t, text, *state), "no head has both metrics at three values of strategy");
+    expect_void(&t, text, *state);
     snprintf(text, sizeof text, "%s, confounded: [pairing]}", between);
     nb_claim_result r = ask(&t, text, *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
@@ -579,7 +578,7 @@ static void test_models(void **state)
     expect_verdict(&r.parts[0], NB_CLAIM_IS_REFUTED);
     expect_verdict(&r.parts[1], NB_CLAIM_IS_VOID); /* two sources */
     t.rows[7].source = t.rows[6].source;
-    expect_void(ask(&t, claim, *state), "vit has only one source");
+    expect_void(&t, claim, *state);
 }
 
 static void test_void(void **state)
@@ -590,7 +589,7 @@ static void test_void(void **state)
     static const char claim[] = COMPARE("ratio: [null, 0.95]"),
                       worst[] = COMPARE_WITH("ratio: [null, 0.95]", "failures: worst");
     t.rows[0].status = "failed";
-    expect_void(ask(&t, claim, *state), "1 of 12 results are missing, more than 5 %");
+    expect_void(&t, claim, *state);
     nb_claim_result r = ask(&t, worst, *state);
     assert_true(r.answer.verdict != NB_CLAIM_IS_VOID && r.answer.sources == COUNT);
     t.rows[1].status = "failed";
@@ -598,36 +597,28 @@ static void test_void(void **state)
     assert_true(r.answer.verdict != NB_CLAIM_IS_VOID && r.answer.sources == COUNT - 1);
     t.rows[0].status = t.rows[1].status = "ok";
     set_error(&t.rows[1], 0);
-    expect_void(ask(&t, claim, *state), "1 value is not finite");
+    expect_void(&t, claim, *state);
     r = ask(&t, COMPARE("wins: [0.1, 1]"), *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     assert_close(r.answer.estimate, 9.0 / 12, 1e-15); /* one more has lost */
     set_error(&t.rows[1], -1);
-    expect_void(ask(&t, claim, *state), "has values below 0");
+    expect_void(&t, claim, *state);
     set_error(&t.rows[1], 1);
-    expect_void(ask(&t, COMPARE_WITH("ratio: [null, 0.95]", "confidence: 0.9, each: head"), *state),
-                "1 source, fewer than 6");
-    expect_void(ask(&t,
-                    "{says: x, compare: {strategy: [leverage, uniform], metric: error}, expect: {ratio: [0, "
-                    "1]}}",
-                    *state),
-                "strategy=leverage: the run has no such row");
-    expect_void(
-        ask(&t, "{says: x, measure: {metric: error, where: {landmarks: 16..32}}, expect: {value: [0, 1]}}", *state),
-        "landmarks=16..32: the run has no such row");
-    expect_void(ask(&t, "{says: x, measure: {metric: mse}, expect: {value: [0, 1]}}", *state), "nothing has a result");
+    expect_void(&t, COMPARE_WITH("ratio: [null, 0.95]", "confidence: 0.9, each: head"), *state);
+    expect_void(&t,
+                "{says: x, compare: {strategy: [leverage, uniform], metric: error}, expect: {ratio: [0, "
+                "1]}}",
+                *state);
+    expect_void(&t, "{says: x, measure: {metric: error, where: {landmarks: 16..32}}, expect: {value: [0, 1]}}", *state);
+    expect_void(&t, "{says: x, measure: {metric: mse}, expect: {value: [0, 1]}}", *state);
     set_error(&t.rows[1], 0.1);
     t.rows[0].strategy = "kmeans(restarts=4)";
     for (int i = 0; i < COUNT; i++) t.rows[2 * i].strategy = "kmeans(restarts=4)";
-    expect_void(
-        ask(&t, "{says: x, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}", *state),
-        "1 trial of what is drawn, fewer than 3");
-    expect_void(
-        ask(&t, "{says: x, measure: {metric: error, where: {strategy: kmeans}}, expect: {value: [0, 1]}}", *state),
-        "1 trial of what is drawn, fewer than 3");
+    expect_void(&t, "{says: x, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}",
+                *state);
+    expect_void(&t, "{says: x, measure: {metric: error, where: {strategy: kmeans}}, expect: {value: [0, 1]}}", *state);
     t.count = 10;
-    expect_void(ask(&t, "{says: x, measure: {metric: error}, expect: {value: [0, 1]}}", *state),
-                "5 sources, fewer than 6");
+    expect_void(&t, "{says: x, measure: {metric: error}, expect: {value: [0, 1]}}", *state);
 }
 
 /* Errors at m = 64 that are rounding, as of a matrix of rank 48: a ratio, a slope or an order of them says nothing. */
@@ -647,8 +638,7 @@ static void test_noise(void **state)
     r = ask(&t, "{says: x, measure: {query: slope.sql, metric: error, over: landmarks}, expect: {value: [-1, 0]}}",
             *state);
     expect_numbers(&r.answer, MEAN, LOW, HIGH, COUNT, COUNT);
-    expect_void(ask(&t, COMPARE_WITH("ratio: [0, 1]", "each: landmarks"), *state),
-                "nothing is above its rounding noise");
+    expect_void(&t, COMPARE_WITH("ratio: [0, 1]", "each: landmarks"), *state);
     r = ask(&t, "{says: x, measure: {metric: error, where: {landmarks: 64}}, expect: {value: [0, 1e-9]}}", *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
 }
@@ -660,17 +650,17 @@ static void test_confounded(void **state)
     t.count = 0;
     add_pairs(&t, 8, 0.01);
     for (int i = 0; i < t.count; i += 2) t.rows[i].pairing = "keys";
-    expect_void(ask(&t, COMPARE("ratio: [null, 0.95]"), *state), "another pairing than the baseline");
+    expect_void(&t, COMPARE("ratio: [null, 0.95]"), *state);
     nb_claim_result r = ask(&t, COMPARE_WITH("ratio: [null, 0.95]", "confounded: [pairing]"), *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     for (int i = 0; i < t.count; i += 2) t.rows[i].pairing = "joint";
     for (int i = 0; i < t.count; i += 2) t.rows[i].measures.error_unseen = 2;
-    expect_void(ask(&t, COMPARE("ratio: [null, 0.95]"), *state), "has looked at rows");
+    expect_void(&t, COMPARE("ratio: [null, 0.95]"), *state);
     r = ask(&t, COMPARE_WITH("ratio: [null, 0.95]", "confounded: [rows_seen]"), *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     for (int i = 0; i < t.count; i += 2) t.rows[i].measures.error_unseen = t.rows[i].measures.error;
     add(&t, 0, "uniform", 16, 0.1);
-    expect_void(ask(&t, COMPARE("ratio: [null, 0.95]"), *state), "1 of 13 results are missing");
+    expect_void(&t, COMPARE("ratio: [null, 0.95]"), *state);
     r = ask(&t,
             "{says: x, compare: {strategy: [segment_means, uniform], metric: error, where: {landmarks: 8}}, "
             "expect: {ratio: [0, 1]}}",
@@ -703,7 +693,8 @@ static void test_builds(void **state)
     nb_relation *r = relation_of(&(test_rows){nb_error_columns, t.rows, sizeof *t.rows, t.count, other, false}, *state);
     assert_ok(*state, nb_claims_ask(r, count, claims, &results, *state));
     expect_verdict(&results.results[0].answer, NB_CLAIM_IS_REPRODUCED);
-    expect_void(results.results[1], "build");
+    expect_verdict(&results.results[1].answer, NB_CLAIM_IS_VOID);
+    tell("core_s of two calls", results.results[1].answer.why);
 }
 
 static void test_untested(void **state)
@@ -711,9 +702,9 @@ static void test_untested(void **state)
     static table t;
     t.count = 0;
     add(&t, 0, "segment_means", 8, 1);
-    nb_claim_result r = ask(&t, "{says: x, untested: needs training}", *state);
+    nb_claim_result r = ask(&t, "{says: x, untested: training}", *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_UNTESTED);
-    assert_string_equal(r.answer.why, "needs training");
+    assert_string_equal(r.answer.why, "training");
     assert_true(isnan(r.answer.estimate) && r.answer.sources == 0);
 }
 
@@ -792,18 +783,17 @@ static void test_short_forms(void **state)
 static void test_query(void **state)
 {
     static table t;
-    static const char *const wrong[][2] = {
-        {OWN("1 AS value"), "its query has no column 'stratum'"},
-        {OWN(OF_SOURCE "eror AS value FROM claim_row"), "no such column: eror"},
-        {OWN("0 AS stratum, 99 AS source, 1 AS value"), "source: '99' is no source_id of the rows"},
-        {OWN("0 AS stratum, NULL AS source, 1 AS value"), "source: 'NULL' is no source_id of the rows"},
-        {OWN(OF_SOURCE "strategy AS value FROM claim_row"), "value: expected numbers, found"},
-        {OWN(OF_SOURCE "1 AS value FROM claim_row WHERE n < 0"), "its query has no value"},
-        {OWN(OF_SOURCE "CASE WHEN source_id > 0 THEN error END AS value FROM claim_row"),
-         "1 of 12 results are missing"},
-        {OWN("1; DELETE FROM claim_value"), "one statement at a time"},
-        {"{says: x, measure: {query: 'DELETE FROM results'}, expect: {value: [0, 2]}}", "can only read"},
-        {"{says: x, measure: {query: 'CREATE TEMP TABLE a (b)'}, expect: {value: [0, 2]}}", "can only read"}};
+    static const char *const wrong[] = {
+        OWN("1 AS value"),
+        OWN(OF_SOURCE "eror AS value FROM claim_row"),
+        OWN("0 AS stratum, 99 AS source, 1 AS value"),
+        OWN("0 AS stratum, NULL AS source, 1 AS value"),
+        OWN(OF_SOURCE "strategy AS value FROM claim_row"),
+        OWN(OF_SOURCE "1 AS value FROM claim_row WHERE n < 0"),
+        OWN(OF_SOURCE "CASE WHEN source_id > 0 THEN error END AS value FROM claim_row"),
+        OWN("1; DELETE FROM claim_value"),
+        "{says: x, measure: {query: 'DELETE FROM results'}, expect: {value: [0, 2]}}",
+        "{says: x, measure: {query: 'CREATE TEMP TABLE a (b)'}, expect: {value: [0, 2]}}"};
     t.count = 0;
     for (int i = 0; i < COUNT; i++)
         for (int trial = 0; trial < 4; trial++)
@@ -814,7 +804,7 @@ static void test_query(void **state)
     expect_numbers(&own.answer, mean.answer.estimate, mean.answer.low, mean.answer.high, COUNT, COUNT);
     t.count = 0;
     for (int i = 0; i < COUNT; i++) add(&t, i, "segment_means", 8, RATIOS[i]);
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) expect_void(ask(&t, wrong[i][0], *state), wrong[i][1]);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) expect_void(&t, wrong[i], *state);
 }
 
 /* A claim's text reads back as the same claim. */
@@ -886,5 +876,5 @@ int main(void)
         test_with_ctx(test_query),
         test_with_ctx(test_text),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

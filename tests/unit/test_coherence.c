@@ -262,7 +262,7 @@ static void test_gram_error_is_that_of_the_formed_matrix(void **state)
     assert_ok(ctx, nb_gram_error2(&p, M, tokens, &error2, ctx));
     assert_close(error2, pow(nb_frobenius(N * N, k), 2) / whole, 1e-13);
     assert_true(error2 > 0.01);
-    assert_error(ctx, nb_gram_error2(&p, D + 1, tokens, &error2, ctx), NB_EDIM, "at most 9");
+    assert_error(ctx, nb_gram_error2(&p, D + 1, tokens, &error2, ctx), NB_EDIM);
 }
 
 static nb_division divide(const char *spec, int d, int n, const double *x, int k, int trial)
@@ -334,7 +334,8 @@ static void test_kth_allocation_fails(void **state)
         status = use_everything(q, cluster);
         nb_ctx_fail_alloc(ctx, 0);
         nb_ctx_release(ctx, mark);
-        if (status != NB_OK) assert_error(ctx, status, NB_ENOMEM, "out of memory");
+        assert_true(status == NB_OK || status == NB_ENOMEM);
+        nb_error_clear(ctx);
         assert_int_equal(nb_ctx_blocks(ctx), blocks);
     } while (status != NB_OK);
     assert_true(k > 10);
@@ -355,5 +356,5 @@ int main(void)
         test_with_ctx(test_partitions),
         test_with_ctx(test_kth_allocation_fails),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

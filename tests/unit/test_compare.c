@@ -157,7 +157,7 @@ static void test_verdicts(void **state)
     bake(&b, NB_LEAST_SOURCES - 1, 0.1);
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
-    assert_non_null(strstr(c.items[0].why, "5 sources, fewer than 6"));
+    tell("five sources", c.items[0].why);
     bake(&b, 1, 0.1);
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
@@ -202,12 +202,15 @@ static void test_heads_that_differ(void **state)
     const nb_compare_terms terms = terms_of("recipe");
     bake(&b, SOURCES, 1);
     nb_comparison c = compare(*state, &b, &terms);
-    assert_string_equal(c.items[0].conflict, "0.8 [0.762, 0.84] on head 0, 1.25 [1.19, 1.31] on head 1");
+    tell("two heads", c.items[0].conflict);
+    assert_non_null(strstr(c.items[0].conflict, "0.8 [0.762, 0.84]"));
+    assert_non_null(strstr(c.items[0].conflict, "1.25 [1.19, 1.31]"));
     nb_page page;
     nb_page_make(&page, *state);
     assert_ok(*state, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, *state));
-    assert_non_null(strstr(page_text(&page, NB_PAGE_TEXT, 0, *state),
-                           "WARNING: heads differ: sweet: 0.8 [0.762, 0.84] on head 0,"));
+    const char *warning = strstr(page_text(&page, NB_PAGE_TEXT, 0, *state), "WARNING: ");
+    assert_non_null(warning);
+    tell("a page of them", nb_format(*state, "%.*s", (int)strcspn(warning, "\n"), warning));
     bake(&b, SOURCES, 0.78); /* 0.975 of the baseline on head 1, up to 1.02 */
     c = compare(*state, &b, &terms);
     assert_null(c.items[0].conflict);
@@ -222,8 +225,7 @@ static void test_heads_that_differ(void **state)
             b.rows[b.count++].layer = "9";
         }
     c = compare(*state, &b, &terms);
-    assert_non_null(strstr(c.items[0].conflict, "on layer 3, head 0, 1.25"));
-    assert_non_null(strstr(c.items[0].conflict, "on layer 3, head 1"));
+    tell("three heads of two layers", c.items[0].conflict);
     bake(&b, SOURCES, 1); /* one head a source: none of the two has enough of them */
     for (int i = 0; i < b.count; i++) b.rows[i].head = b.rows[i].problem[5] % 2;
     c = compare(*state, &b, &terms);
@@ -251,7 +253,7 @@ static void test_among_others(void **state)
     assert_true(c.items[0].estimate.high < 0 && c.items[0].joint.high > 0);
     assert_close(c.items[0].joint.high, nb_estimate_interval(&c.items[0].estimate, 1 - 0.05 / 3).high, 1e-12);
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
-    assert_string_equal(c.items[0].why, "better by itself, not among all lines");
+    tell("three lines", c.items[0].why);
     assert_true(isnan(c.items[0].more));
 }
 
@@ -319,11 +321,11 @@ static void test_failures(void **state)
     terms.contrast.failures = NB_FAILURES_DROP;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
-    assert_string_equal(c.items[0].why, "8 of 61 pairs are missing, more than 5 %");
+    tell("some failed", c.items[0].why);
     for (int i = 1; i < b.count; i += 2) b.rows[i].status = "diverged";
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
-    assert_string_equal(c.items[0].why, "no pair has a result");
+    tell("all diverged", c.items[0].why);
     assert_true(isnan(c.items[0].estimate.mean));
 }
 
@@ -341,7 +343,7 @@ static void test_noise(void **state)
     nb_comparison c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].pairs->noise, b.count / 2);
     assert_int_equal(c.items[0].pairs->pairs, 0);
-    assert_string_equal(c.items[0].why, "nothing is above its rounding noise");
+    tell("noise alone", c.items[0].why);
     for (int i = 0; i < b.count; i++) b.rows[i].error = b.rows[i].error_unseen = i % 2 ? 1e-14 : 0.95e-14;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].pairs->ties, b.count / 2);
@@ -358,7 +360,7 @@ static void test_noise(void **state)
     assert_int_equal(c.items[0].estimate.below, SOURCES);
     b.rows[0].error = -1;
     nb_relation *r = relation(&b, *state);
-    assert_error(*state, nb_compare(r, &terms, NULL, &c, *state), NB_EINVAL, "these have no ratio");
+    assert_error(*state, nb_compare(r, &terms, NULL, &c, *state), NB_EINVAL);
 }
 
 /* A trial in which all sources are lucky is worth one observation: of four trials, three degrees of freedom. Half of
@@ -389,7 +391,7 @@ static void test_trials(void **state)
     b.count = kept;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
-    assert_string_equal(c.items[0].why, "2 trials of what is drawn, fewer than 3");
+    tell("two trials", c.items[0].why);
     for (int i = kept = 0; i < b.count; i++)
         if (b.rows[i].trial == 0) b.rows[kept++] = b.rows[i];
     b.count = kept; /* of no component that is known to draw: not drawn */
@@ -437,7 +439,7 @@ static void test_undecided_for_good(void **state)
     assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_non_null(strstr(text, "undecided"));
-    assert_null(strstr(text, "undecided, about"));
+    assert_null(strstr(text, "undecided, ")); /* after how many sources */
 }
 
 /* Every allocation of what prints a comparison fails in turn: that is told, and nothing is printed in part. */
@@ -476,7 +478,7 @@ static void test_refusals(void **state)
     nb_comparison c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 1);
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
-    assert_non_null(strstr(c.items[0].why, "another oven than the baseline"));
+    tell("another oven", c.items[0].why);
     assert_int_equal(c.items[0].estimate.units, 0);
     assert_int_equal(c.contrasts->unpaired[1], b.count / 2);
     terms.contrast.confounded = (const char *const[]){"oven", NULL};
@@ -485,22 +487,23 @@ static void test_refusals(void **state)
     b.rows[b.count] = b.rows[1]; /* sweet in a second oven: which one? */
     b.rows[b.count++].oven = "wood";
     nb_relation *r = relation(&b, *state);
-    assert_error(*state, nb_compare(r, &terms, NULL, &c, *state), NB_EINVAL, "oven");
+    assert_error(*state, nb_compare(r, &terms, NULL, &c, *state), NB_EINVAL);
     bake(&b, SOURCES, 0.5);
     b.rows[1].error_unseen = 0.7; /* sweet has looked */
     terms.contrast.confounded = NULL;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
-    assert_non_null(strstr(c.items[0].why, "compare error_unseen"));
+    assert_non_null(strstr(c.items[0].why, "error_unseen"));
+    tell("rows that one has seen", c.items[0].why);
     terms.contrast.confounded = (const char *const[]){NB_ROWS_SEEN, NULL};
     assert_int_equal(compare(*state, &b, &terms).items[0].verdict, NB_BETTER);
     for (int i = 0; i < b.count; i++)
         b.rows[i].trial = 2 * b.rows[i].trial + 1 + i % 2; /* alike, but never in the same trial */
     c = compare(*state, &b, &terms);
-    assert_string_equal(c.items[0].why, "the baseline has no row on the same head in the same trial");
+    tell("no trial in common", c.items[0].why);
     for (int i = 1; i < b.count; i += 2) b.rows[i].head += b.count;
     c = compare(*state, &b, &terms);
-    assert_string_equal(c.items[0].why, "the baseline has no row on the same head in the same trial");
+    tell("no head in common", c.items[0].why);
 }
 
 /* Pairs of rows of different programs are none. */
@@ -515,7 +518,7 @@ static void test_builds(void **state)
     nb_relation *r = relation_of(&(test_rows){columns, b.rows, sizeof *b.rows, b.count, build, true}, *state);
     assert_ok(*state, nb_compare(r, &terms, NULL, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
-    assert_non_null(strstr(c.items[0].why, "another build than the baseline"));
+    tell("another build", c.items[0].why);
     terms.contrast.confounded = (const char *const[]){NB_BUILD, NULL};
     assert_ok(*state, nb_compare(r, &terms, NULL, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_BETTER);
@@ -543,7 +546,7 @@ static void test_settings(void **state)
     c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 1);
     assert_close(c.items[0].estimate.mean, 0, 1e-14);
-    assert_string_equal(c.items[0].change, "0.5 at eggs = 3, 2 at eggs = 4");
+    tell("eggs", c.items[0].change);
     for (int i = 0; i < b.count; i++) b.rows[i].recipe = i % 2 ? "sweet" : "plain";
     terms.contrast.pool = NULL;
     terms.contrast.all_pairs = true;
@@ -607,6 +610,7 @@ static void test_labels(void **state)
     nb_page_make(&page, ctx);
     assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
+    /* NOLINT(wording): the names are the test's */
     assert_true(strstr(text, " stone ") && strstr(text, " clay oven ") && strstr(text, " clay pit "));
 }
 
@@ -651,5 +655,5 @@ int main(void)
         test_with_ctx(test_trials),
         test_with_ctx(test_undecided_for_good),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -115,8 +115,7 @@ static void test_second_svd(void **state)
     nb_gemm(NB_PLAIN, NB_PLAIN, ROWS, COLS, COLS, -1, u, ROWS, vt, COLS, 1, product, ROWS);
     assert_at_most(nb_frobenius(ALL, product), 1e-14 * COLS * first[0]);
     inject(-1, true);
-    assert_error(ctx, nb_svd(ROWS, COLS, a, u, s, vt, ctx), NB_ENUMERIC,
-                 "23 x 17 matrix converge by neither of two algorithms (dgesdd: 1, dgesvd: 1)");
+    assert_error(ctx, nb_svd(ROWS, COLS, a, u, s, vt, ctx), NB_ENUMERIC);
 }
 
 static void test_second_eigen(void **state)
@@ -139,8 +138,7 @@ static void test_second_eigen(void **state)
         assert_close(fabs(dot), 1, 1e-10); /* eps |A| over the gaps, some 0.1 */
     }
     inject(-1, true);
-    assert_error(ctx, nb_symmetric_eigen(N, a, values, ctx), NB_ENUMERIC,
-                 "order 19 converge by neither of two algorithms (dsyevd: 1, dsyev: 1)");
+    assert_error(ctx, nb_symmetric_eigen(N, a, values, ctx), NB_ENUMERIC);
 }
 
 typedef struct {
@@ -254,6 +252,7 @@ static toll check_each(const char *kernel, const char *engine, const char *rows,
             for (int i = 0; i < plan.row_count; i++) {
                 const nb_error_row *row = &got.rows[i];
                 if (strcmp(want.rows[i].status, "skipped") == 0) continue;
+                /* NOLINT(wording): of a row with results the reason alone says what it lacks */
                 bool lacks = strstr(row->reason, "what needs singular values of S is missing");
                 if (strcmp(row->status, "failed") != 0) {
                     check_same(row, &want.rows[i], !lacks);
@@ -266,7 +265,7 @@ static toll check_each(const char *kernel, const char *engine, const char *rows,
                                 strstr(row->strategy, "leverage")); /* whose picks have an SVD of their own */
                     failed = row;
                 }
-                if (lacks || row == failed)
+                if (lacks || row == failed) /* NOLINT(wording): the hundreds of reasons differ in their numbers */
                     assert_non_null(strstr(row->reason, "converge by neither of two algorithms"));
                 t.failures += row == failed;
                 t.floors += lacks;
@@ -329,5 +328,5 @@ int main(void)
         test_with_ctx(test_a_failure_costs_its_pair),
         test_with_ctx(test_bases_beyond_divide_and_conquer),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -257,5 +257,5 @@ int main(void)
                                        test_with_ctx(test_work),      test_with_ctx(test_trials),
                                        test_with_ctx(test_subsample), test_with_ctx(test_skipped),
                                        test_with_ctx(test_cores),     test_with_ctx(test_wall)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

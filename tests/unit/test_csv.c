@@ -143,10 +143,10 @@ static void test_labels(void **state)
                                              "gone(x=1)",
                                              "uniform"};
     static const char *const expected[] = {
-        "uniform", "\"rows, weighed\"", "learned(weights=a/x.npy)", "learned(weights=b/x.npy)", "", "gone(x=1)",
-        "uniform"};
+        "uniform",   "\"rows,weighed\"", "learned(weights=a/x.npy)", "learned(weights=b/x.npy)", "",
+        "gone(x=1)", "uniform"};
     enum { COUNT = sizeof strategies / sizeof *strategies };
-    nb_given_label one = {&nb_strategies, "leverage(of=kernel)", "rows, weighed"};
+    nb_given_label one = {&nb_strategies, "leverage(of=kernel)", "rows,weighed"};
     nb_given_labels given = {.count = 1, .items = &one};
     nb_effect_row rows[COUNT];
     nb_row_list list = {.count = COUNT, .columns = nb_effect_columns, .row_size = sizeof *rows, .bytes = (char *)rows};
@@ -173,7 +173,7 @@ static void test_labels(void **state)
         without += length + 1;
     }
     json = printed(*state, &list, true);
-    assert_non_null(strstr(json, "\"strategy_label\": \"rows, weighed\", \"core_label\": null}"));
+    assert_non_null(strstr(json, "\"strategy_label\": \"rows,weighed\", \"core_label\": null}"));
     assert_non_null(strstr(json, "\"strategy_label\": null, \"core_label\": null}"));
 }
 
@@ -185,5 +185,5 @@ int main(void)
         test_with_ctx(test_integers_in_json),
         test_with_ctx(test_labels),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

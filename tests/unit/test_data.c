@@ -96,13 +96,14 @@ static const char *put_safetensors(fixture *f, const char *name, const char *hea
     return put_parts(f, name, "", 0, 8, header, data, size);
 }
 
-#define assert_refused(ctx, call, status, path, text) \
+#define assert_refused_of(asked, ctx, call, status, path) \
     do { \
-        assert_int_equal((call), (status)); \
-        if (!strstr(nb_error_message(ctx), (path)) || !strstr(nb_error_message(ctx), (text))) \
-            fail_msg("expected '%s' and '%s' in '%s'", (path), (text), nb_error_message(ctx)); \
-        nb_error_clear(ctx); \
+        nb_status got_ = (call); \
+        if (!strstr(nb_error_message(ctx), (path))) fail_msg("no '%s' in '%s'", (path), nb_error_message(ctx)); \
+        assert_error_of(asked, ctx, got_, status); \
     } while (0)
+
+#define assert_refused(ctx, call, status, path) assert_refused_of(#call, ctx, call, status, path)
 
 static const struct {
     const char *descr, *bytes, *name; /* name: in safetensors, NULL if big endian */
@@ -143,8 +144,8 @@ static void check_element(fixture *f, const char *path, const nb_tensor *t, int 
         assert_ok(f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx));
         assert_true(integer == elements[which].integer);
     } else
-        assert_refused(f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx), NB_EINVAL, path,
-                       "floating-point");
+        assert_refused_of(elements[which].descr, f->ctx, nb_tensor_read_integers(path, t, 0, 1, &integer, f->ctx),
+                          NB_EINVAL, path);
 }
 
 static void test_npy_reads_every_type(void **state)
@@ -198,8 +199,7 @@ static void test_integers_beyond_int64_are_refused(void **state)
     const char *path = put_npy(f, "x.npy", 1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}",
                                "\x00\x00\x00\x00\x00\x00\x00\x80", 8);
     assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
-    assert_refused(f->ctx, nb_tensor_read_integers(path, &t, 0, 1, &integer, f->ctx), NB_EINVAL, path,
-                   "9223372036854775808");
+    assert_refused(f->ctx, nb_tensor_read_integers(path, &t, 0, 1, &integer, f->ctx), NB_EINVAL, path);
 }
 
 static void test_npy_versions_and_spellings(void **state)
@@ -309,8 +309,8 @@ static void test_scalars_of_files(void **state)
         assert_ok(f->ctx, nb_tensor_read_scalars(path, &t, 1, 2, scalars, f->ctx));
         for (int j = 0; j < 2; j++) rounded[j] = (nb_scalar)reals[j];
         assert_memory_equal(scalars, rounded, sizeof scalars);
-        assert_refused(f->ctx, nb_tensor_read_scalars(path, &t, t.count - 1, 2, scalars, f->ctx), NB_EINVAL, path,
-                       "2 elements from element");
+        assert_refused_of(headers[i], f->ctx, nb_tensor_read_scalars(path, &t, t.count - 1, 2, scalars, f->ctx),
+                          NB_EINVAL, path);
     }
 }
 
@@ -338,10 +338,10 @@ static void test_elements_outside_are_refused(void **state)
     assert_ok(f->ctx, nb_npy_save_reals(path, 1, shape, values, f->ctx));
     assert_ok(f->ctx, nb_npy_open(path, &t, f->ctx));
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        assert_refused(f->ctx, nb_tensor_read_reals(path, &t, ranges[i][0], ranges[i][1], values, f->ctx), NB_EINVAL,
-                       path, "there are 6");
+        assert_refused_of(nb_format(f->ctx, "%lld from %lld", (long long)ranges[i][1], (long long)ranges[i][0]), f->ctx,
+                          nb_tensor_read_reals(path, &t, ranges[i][0], ranges[i][1], values, f->ctx), NB_EINVAL, path);
     assert_int_equal(truncate(path, t.offset + 47), 0);
-    assert_refused(f->ctx, nb_tensor_read_reals(path, &t, 0, 6, values, f->ctx), NB_EIO, path, "shorter");
+    assert_refused(f->ctx, nb_tensor_read_reals(path, &t, 0, 6, values, f->ctx), NB_EIO, path);
 }
 
 /* Halves in their order, each one unit in the last place above the one before. */
@@ -424,14 +424,14 @@ static void test_safetensors_round_trip(void **state)
     nb_tensor t;
     bool there;
     nb_tensor_out out[4];
-    json_t *metadata = json_pack("{s:s, s:s}", "causal", "true", "licence", "public dom\xc3\xa4ne");
+    json_t *metadata = json_pack("{s:s, s:s}", "causal", "true", "licence", "dom\xc3\xa4ne");
     const char *path = path_of(f, "x.safetensors");
     for (int i = 0; i < 4; i++) out[i] = (nb_tensor_out){names[i], NB_F16 + (unsigned)i, 3, {2, 1, 2}, values};
     assert_ok(f->ctx, nb_safetensors_save(path, 4, out, metadata, f->ctx));
     json_decref(metadata);
     assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
     assert_int_equal(file.count, 4);
-    assert_string_equal(nb_safetensors_metadata(&file, "licence"), "public dom\xc3\xa4ne");
+    assert_string_equal(nb_safetensors_metadata(&file, "licence"), "dom\xc3\xa4ne");
     assert_null(nb_safetensors_metadata(&file, "model"));
     assert_ok(f->ctx, nb_safetensors_find(path, &file, "q", &there, &t, f->ctx));
     assert_false(there);
@@ -471,20 +471,16 @@ static void test_writers_refuse(void **state)
     const nb_tensor_out reserved = {"__metadata__", NB_F16, 0, {0}, &value}, integer = {"q", NB_I32, 0, {0}, &value};
     const nb_tensor_out sum[2] = {{"q", NB_F64, 1, {INT64_MAX / 8}, &value}, {"k", NB_F64, 1, {INT64_MAX / 8}, &value}};
     const nb_tensor_out huge = {"q", NB_F64, 2, {INT64_MAX / 8, 2}, &value};
-    assert_refused(f->ctx, nb_npy_save_reals(path, 1, negative, &value, f->ctx), NB_EINVAL, path, "shape");
-    assert_refused(f->ctx, nb_npy_save_integers(path, 2, vast, vast, f->ctx), NB_EINVAL, path, "shape");
-    assert_refused(f->ctx, nb_npy_save_reals(path, 9, vast, &value, f->ctx), NB_EINVAL, path,
-                   "rank 9, allowed are 0 to 8");
-    assert_refused(f->ctx, nb_safetensors_save(path, 2, twice, NULL, f->ctx), NB_EINVAL, path,
-                   "'q': the name is taken");
-    assert_refused(f->ctx, nb_safetensors_save(path, 1, &reserved, NULL, f->ctx), NB_EINVAL, path, "__metadata__");
-    assert_refused(f->ctx, nb_safetensors_save(path, 1, &integer, NULL, f->ctx), NB_EINVAL, path,
-                   "only floating types");
-    assert_refused(f->ctx, nb_safetensors_save(path, 1, &huge, NULL, f->ctx), NB_EINVAL, path, "shape");
-    assert_refused(f->ctx, nb_safetensors_save(path, 2, sum, NULL, f->ctx), NB_EINVAL, path,
-                   "tensor 'k', shape: too large");
+    assert_refused(f->ctx, nb_npy_save_reals(path, 1, negative, &value, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_npy_save_integers(path, 2, vast, vast, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_npy_save_reals(path, 9, vast, &value, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_safetensors_save(path, 2, twice, NULL, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, &reserved, NULL, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, &integer, NULL, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, &huge, NULL, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_safetensors_save(path, 2, sum, NULL, f->ctx), NB_EINVAL, path);
     json_t *metadata = json_pack("{s:i}", "n", 3);
-    assert_refused(f->ctx, nb_safetensors_save(path, 1, twice, metadata, f->ctx), NB_EIO, path, "'n': is not a text");
+    assert_refused(f->ctx, nb_safetensors_save(path, 1, twice, metadata, f->ctx), NB_EIO, path);
     json_decref(metadata);
     assert_int_equal(entries(f->folder), 0);
 }
@@ -501,10 +497,10 @@ static void test_writers_replace_whole_or_not_at_all(void **state)
     umask(before);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0640);
-    assert_refused(f->ctx, nb_npy_save_reals(nowhere, 0, NULL, &value, f->ctx), NB_EIO, nowhere, "cannot be written");
+    assert_refused(f->ctx, nb_npy_save_reals(nowhere, 0, NULL, &value, f->ctx), NB_EIO, nowhere);
     assert_int_equal(mkdir(folder, 0700), 0);
-    assert_refused(f->ctx, nb_npy_save_reals(folder, 0, NULL, &value, f->ctx), NB_EIO, folder, "cannot be written");
-    assert_refused(f->ctx, nb_safetensors_save(folder, 1, &out, NULL, f->ctx), NB_EIO, folder, "cannot be written");
+    assert_refused(f->ctx, nb_npy_save_reals(folder, 0, NULL, &value, f->ctx), NB_EIO, folder);
+    assert_refused(f->ctx, nb_safetensors_save(folder, 1, &out, NULL, f->ctx), NB_EIO, folder);
     assert_int_equal(entries(f->folder), 2);
 }
 
@@ -512,45 +508,44 @@ static void test_writers_replace_whole_or_not_at_all(void **state)
 static const struct {
     const char *header;
     size_t size; /* of the data */
-    const char *message;
 } bad_npy[] = {
-    {NPY("'|b1'", "False", "(2,)"), 2, "descr: '|b1' is not one of f2, f4, f8, i1"},
-    {NPY("'<f3'", "False", "(2,)"), 6, "descr: '<f3'"},
-    {NPY("'f4'", "False", "(2,)"), 8, "descr: 'f4'"},
-    {NPY("''", "False", "(2,)"), 8, "descr: ''"},
-    {NPY("[('x', '<f4')]", "False", "(2,)"), 8, "descr: expected a short quoted text"},
-    {NPY("'<f4", "False", "(2,)"), 8, "descr: '<f4, ' is not one of"},
-    {NPY("'<f4'", "false", "(2,)"), 8, "fortran_order: expected True or False, found 'false"},
-    {NPY("'<f4'", "0", "(2,)"), 8, "fortran_order"},
-    {NPY("'<f4'", "Falsehood", "(2,)"), 8, "after a value"},
-    {NPY("'<f4'", "False", "2"), 8, "shape: expected '('"},
-    {NPY("'<f4'", "False", "(2)"), 8, "shape: expected ',' or ')'"},
-    {NPY("'<f4'", "False", "(2,,)"), 8, "shape: expected a dimension"},
-    {NPY("'<f4'", "False", "(,)"), 4, "shape: expected a dimension"},
-    {NPY("'<f4'", "False", "(-2,)"), 8, "shape: expected a dimension from 0 to 2^63 - 1, found '-2"},
-    {NPY("'<f4'", "False", "(2.0,)"), 8, "shape"},
-    {NPY("'<f4'", "False", "(2L,)"), 8, "shape"},
-    {NPY("'<f4'", "False", "(9223372036854775808,)"), 8, "shape: expected a dimension"},
-    {NPY("'<f4'", "False", "(4611686018427387904, 4)"), 8, "shape: too large"},
-    {NPY("'<f8'", "False", "(2305843009213693952,)"), 8, "shape: too large"},
-    {NPY("'<f4'", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), 4, "shape: expected at most 8 dimensions"},
-    {NPY("'<f4'", "False", "(3,)"), 8, "shape: stands for 12 bytes, the file has 8"},
-    {NPY("'<f4'", "False", "(1,)"), 8, "shape: stands for 4 bytes, the file has 8"},
-    {NPY("'<f4'", "False", "(1000000000000,)"), 8, "shape: stands for 4000000000000 bytes"},
-    {NPY("'<f4'", "False", "(2,) x"), 8, "after a value"},
-    {NPY("'<f4'", "False", "(2,)") "x", 8, "end: expected blanks, found 'x'"},
-    {NPY("'<f4'", "False", "(2,), 'descr': '<f4'"), 8, "key 'descr' appears twice"},
-    {NPY("'<f4'", "False", "(2,), 'order': 1"), 8, "key 'order' is unknown"},
-    {"{'descr': '<f4', 'shape': (2,)}", 8, "key 'fortran_order' is missing"},
-    {"{'fortran_order': False, 'shape': (2,)}", 8, "key 'descr' is missing"},
-    {"{'descr': '<f4', 'fortran_order': False}", 8, "key 'shape' is missing"},
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)", 8, "after a value"},
-    {"{'descr' '<f4'}", 8, "descr: expected ':'"},
-    {"{descr: '<f4'}", 8, "key: expected a short quoted text"},
-    {"{'a_key_of_more_than_sixteen': 1}", 8, "key: expected a short quoted text"},
-    {"{,}", 8, "key"},
-    {"", 8, "start: expected '{'"},
-    {"[]", 8, "start: expected '{'"},
+    {NPY("'|b1'", "False", "(2,)"), 2},
+    {NPY("'<f3'", "False", "(2,)"), 6},
+    {NPY("'f4'", "False", "(2,)"), 8},
+    {NPY("''", "False", "(2,)"), 8},
+    {NPY("[('x', '<f4')]", "False", "(2,)"), 8},
+    {NPY("'<f4", "False", "(2,)"), 8},
+    {NPY("'<f4'", "false", "(2,)"), 8},
+    {NPY("'<f4'", "0", "(2,)"), 8},
+    {NPY("'<f4'", "Falsehood", "(2,)"), 8},
+    {NPY("'<f4'", "False", "2"), 8},
+    {NPY("'<f4'", "False", "(2)"), 8},
+    {NPY("'<f4'", "False", "(2,,)"), 8},
+    {NPY("'<f4'", "False", "(,)"), 4},
+    {NPY("'<f4'", "False", "(-2,)"), 8},
+    {NPY("'<f4'", "False", "(2.0,)"), 8},
+    {NPY("'<f4'", "False", "(2L,)"), 8},
+    {NPY("'<f4'", "False", "(9223372036854775808,)"), 8},
+    {NPY("'<f4'", "False", "(4611686018427387904, 4)"), 8},
+    {NPY("'<f8'", "False", "(2305843009213693952,)"), 8},
+    {NPY("'<f4'", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), 4},
+    {NPY("'<f4'", "False", "(3,)"), 8},
+    {NPY("'<f4'", "False", "(1,)"), 8},
+    {NPY("'<f4'", "False", "(1000000000000,)"), 8},
+    {NPY("'<f4'", "False", "(2,) x"), 8},
+    {NPY("'<f4'", "False", "(2,)") "x", 8},
+    {NPY("'<f4'", "False", "(2,), 'descr': '<f4'"), 8},
+    {NPY("'<f4'", "False", "(2,), 'order': 1"), 8},
+    {"{'descr': '<f4', 'shape': (2,)}", 8},
+    {"{'fortran_order': False, 'shape': (2,)}", 8},
+    {"{'descr': '<f4', 'fortran_order': False}", 8},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)", 8},
+    {"{'descr' '<f4'}", 8},
+    {"{descr: '<f4'}", 8},
+    {"{'a_key_of_more_than_sixteen': 1}", 8},
+    {"{,}", 8},
+    {"", 8},
+    {"[]", 8},
 };
 
 static void test_malformed_npy(void **state)
@@ -560,28 +555,27 @@ static void test_malformed_npy(void **state)
     nb_tensor t;
     for (size_t i = 0; i < sizeof bad_npy / sizeof *bad_npy; i++) {
         const char *path = put_npy(f, "bad.npy", 1 + (int)(i % 3), bad_npy[i].header, zeros, bad_npy[i].size);
-        assert_refused(f->ctx, nb_npy_open(path, &t, f->ctx), NB_EIO, path, bad_npy[i].message);
+        assert_refused_of(bad_npy[i].header, f->ctx, nb_npy_open(path, &t, f->ctx), NB_EIO, path);
     }
 }
 
 static const struct {
     const char *bytes;
     size_t size;
-    const char *message;
 } bad_npy_starts[] = {
-    {"", 0, "is not a .npy file: it has 0 bytes"},
-    {"\x93NUMPY\x01\x00\x00", 9, "is not a .npy file: it has 9 bytes"},
-    {"\x93NUMPX\x01\x00\x02\x00{}", 12, "does not begin with"},
-    {"\x20\0\0\0\0\0\0\0{}", 10, "it is a .safetensors file"},
-    {"version https://git-lfs.github.com/spec/v1\n", 43, "it is a Git LFS pointer"},
-    {"\xef\xbb\xbf\n<!DOCTYPE HTML>\n", 20, "it is an HTML or XML page"},
-    {"\x93NUMPY\x00\x00\x02\x00{}", 12, "version 0.0, allowed are 1.0, 2.0 and 3.0"},
-    {"\x93NUMPY\x04\x00\x02\x00\x00\x00{}", 14, "version 4.0"},
-    {"\x93NUMPY\x01\x01\x02\x00{}", 12, "version 1.1"},
-    {"\x93NUMPY\x01\x00\x03\x00{}", 12, "header length 3 is more than the file's 12 bytes"},
-    {"\x93NUMPY\x02\x00\xff\xff\xff\xff{}", 14, "header length 4294967295 is more"},
-    {"\x93NUMPY\x02\x00\x00\x00", 10, "header length"},
-    {"\x93NUMPY\x01\x00\x03\x00{\x00}", 13, "holds a NUL byte"},
+    {"", 0},
+    {"\x93NUMPY\x01\x00\x00", 9},
+    {"\x93NUMPX\x01\x00\x02\x00{}", 12},
+    {"\x20\0\0\0\0\0\0\0{}", 10},
+    {"version https://git-lfs.github.com/spec/v1\n", 43},
+    {"\xef\xbb\xbf\n<!DOCTYPE HTML>\n", 20},
+    {"\x93NUMPY\x00\x00\x02\x00{}", 12},
+    {"\x93NUMPY\x04\x00\x02\x00\x00\x00{}", 14},
+    {"\x93NUMPY\x01\x01\x02\x00{}", 12},
+    {"\x93NUMPY\x01\x00\x03\x00{}", 12},
+    {"\x93NUMPY\x02\x00\xff\xff\xff\xff{}", 14},
+    {"\x93NUMPY\x02\x00\x00\x00", 10},
+    {"\x93NUMPY\x01\x00\x03\x00{\x00}", 13},
 };
 
 static void test_malformed_npy_starts(void **state)
@@ -590,7 +584,7 @@ static void test_malformed_npy_starts(void **state)
     nb_tensor t;
     for (size_t i = 0; i < sizeof bad_npy_starts / sizeof *bad_npy_starts; i++) {
         const char *path = put(f, "bad.npy", bad_npy_starts[i].bytes, bad_npy_starts[i].size);
-        assert_refused(f->ctx, nb_npy_open(path, &t, f->ctx), NB_EIO, path, bad_npy_starts[i].message);
+        assert_refused_of(bad_npy_starts[i].bytes, f->ctx, nb_npy_open(path, &t, f->ctx), NB_EIO, path);
     }
 }
 
@@ -601,50 +595,48 @@ static void test_malformed_npy_starts(void **state)
 static const struct {
     const char *header;
     size_t size;
-    const char *message;
 } bad_safetensors[] = {
-    {"[]", 0, "header: begins with byte 91, expected '{'"},
-    {" {}", 0, "header: begins with byte 32, expected '{'"},
-    {"{\"q\"", 0, "header: is not JSON"},
-    {"{} x", 0, "header: is not JSON"},
-    {"{\"\xff\":{}}", 0, "unable to decode byte 0xff"},
-    {"{\"q\\u0000\":{}}", 0, "NUL"},
-    {"{\"__metadata__\":{\"a\":\"\\u0000\"}}", 0, "NUL"},
-    {"{\"q\":{},\"q\":{}}", 0, "duplicate"},
-    {ONE("\"F32\"", "[2],\"shape\":[1]", "[0,8]"), 8, "duplicate"},
-    {"{\"q\":3}", 0, "tensor 'q': is not a JSON object"},
-    {"{\"q\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8, "tensor 'q', dtype"},
-    {ONE("\"BOOL\"", "[8]", "[0,8]"), 8, "tensor 'q', dtype: BOOL is not one of F16, BF16"},
-    {ONE("\"f32\"", "[2]", "[0,8]"), 8, "tensor 'q', dtype: f32"},
-    {ONE("32", "[2]", "[0,8]"), 8, "tensor 'q', dtype"},
-    {"{\"q\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8, "tensor 'q', shape: expected a list"},
-    {ONE("\"F32\"", "2", "[0,8]"), 8, "tensor 'q', shape: expected a list of at most 8"},
-    {ONE("\"F32\"", "[1,1,1,1,1,1,1,1,2]", "[0,8]"), 8, "tensor 'q', shape: expected a list of at most 8"},
-    {ONE("\"F32\"", "[1,-2]", "[0,8]"), 8, "tensor 'q', shape: item 1 is not an integer from 0"},
-    {ONE("\"F32\"", "[2.0]", "[0,8]"), 8, "tensor 'q', shape: item 0"},
-    {ONE("\"F32\"", "[\"2\"]", "[0,8]"), 8, "tensor 'q', shape: item 0"},
-    {ONE("\"F32\"", "[9223372036854775808]", "[0,8]"), 8, "too big integer"},
-    {ONE("\"F32\"", "[4611686018427387904,4]", "[0,8]"), 8, "tensor 'q', shape: too large"},
-    {ONE("\"F64\"", "[2305843009213693952]", "[0,0]"), 0, "tensor 'q', shape: too large"},
-    {ONE("\"F32\"", "[3]", "[0,8]"), 8, "tensor 'q', shape: stands for 12 bytes, data_offsets for 8"},
-    {ONE("\"F16\"", "[2]", "[0,8]"), 8, "tensor 'q', shape: stands for 4 bytes, data_offsets for 8"},
-    {"{\"q\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "tensor 'q', data_offsets"},
-    {ONE("\"F32\"", "[2]", "[8]"), 8, "tensor 'q', data_offsets: expected a begin and an end"},
-    {ONE("\"F32\"", "[2]", "[0,4,8]"), 8, "tensor 'q', data_offsets"},
-    {ONE("\"F32\"", "[2]", "[-8,0]"), 8, "tensor 'q', data_offsets: item 0"},
-    {ONE("\"F32\"", "[2]", "[8,0]"), 8, "tensor 'q', data_offsets: expected a begin and an end"},
-    {ONE("\"F32\"", "[2]", "[0,8]"), 7, "tensor 'q', data_offsets: ends at 8, the file has 7 bytes of data"},
-    {ONE("\"U8\"", "[4611686018427387904]", "[0,4611686018427387904]"), 8,
-     "tensor 'q', data_offsets: ends at 4611686018427387904"},
-    {ONE("\"F32\"", "[2]", "[0,8]"), 9, "data_offsets: end at 8, the file has 9 bytes of data"},
-    {ONE("\"F32\"", "[2]", "[4,12]"), 12, "tensor 'q', data_offsets: begins at 4, expected 0"},
-    {TWO("[0,4]", "[5,9]"), 9, "tensor 'k', data_offsets: begins at 5, expected 4"},
-    {TWO("[0,4]", "[3,7]"), 7, "tensor 'k', data_offsets: begins at 3, expected 4"},
-    {TWO("[0,4]", "[0,4]"), 4, "data_offsets: begins at 0, expected 4"},
-    {"{}", 1, "data_offsets: end at 0, the file has 1 bytes of data"},
-    {"{\"q\":{\"shape\":[[1]]}}", 0, "header: is nested deeper than a tensor's shape (byte 15)"},
-    {"{\"__metadata__\":[]}", 0, "__metadata__: is not a JSON object"},
-    {"{\"__metadata__\":{\"n\":3}}", 0, "__metadata__, 'n': is not a text"},
+    {"[]", 0},
+    {" {}", 0},
+    {"{\"q\"", 0},
+    {"{} x", 0},
+    {"{\"\xff\":{}}", 0},
+    {"{\"q\\u0000\":{}}", 0},
+    {"{\"__metadata__\":{\"a\":\"\\u0000\"}}", 0},
+    {"{\"q\":{},\"q\":{}}", 0},
+    {ONE("\"F32\"", "[2],\"shape\":[1]", "[0,8]"), 8},
+    {"{\"q\":3}", 0},
+    {"{\"q\":{\"shape\":[2],\"data_offsets\":[0,8]}}", 8},
+    {ONE("\"BOOL\"", "[8]", "[0,8]"), 8},
+    {ONE("\"f32\"", "[2]", "[0,8]"), 8},
+    {ONE("32", "[2]", "[0,8]"), 8},
+    {"{\"q\":{\"dtype\":\"F32\",\"data_offsets\":[0,8]}}", 8},
+    {ONE("\"F32\"", "2", "[0,8]"), 8},
+    {ONE("\"F32\"", "[1,1,1,1,1,1,1,1,2]", "[0,8]"), 8},
+    {ONE("\"F32\"", "[1,-2]", "[0,8]"), 8},
+    {ONE("\"F32\"", "[2.0]", "[0,8]"), 8},
+    {ONE("\"F32\"", "[\"2\"]", "[0,8]"), 8},
+    {ONE("\"F32\"", "[9223372036854775808]", "[0,8]"), 8},
+    {ONE("\"F32\"", "[4611686018427387904,4]", "[0,8]"), 8},
+    {ONE("\"F64\"", "[2305843009213693952]", "[0,0]"), 0},
+    {ONE("\"F32\"", "[3]", "[0,8]"), 8},
+    {ONE("\"F16\"", "[2]", "[0,8]"), 8},
+    {"{\"q\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8},
+    {ONE("\"F32\"", "[2]", "[8]"), 8},
+    {ONE("\"F32\"", "[2]", "[0,4,8]"), 8},
+    {ONE("\"F32\"", "[2]", "[-8,0]"), 8},
+    {ONE("\"F32\"", "[2]", "[8,0]"), 8},
+    {ONE("\"F32\"", "[2]", "[0,8]"), 7},
+    {ONE("\"U8\"", "[4611686018427387904]", "[0,4611686018427387904]"), 8},
+    {ONE("\"F32\"", "[2]", "[0,8]"), 9},
+    {ONE("\"F32\"", "[2]", "[4,12]"), 12},
+    {TWO("[0,4]", "[5,9]"), 9},
+    {TWO("[0,4]", "[3,7]"), 7},
+    {TWO("[0,4]", "[0,4]"), 4},
+    {"{}", 1},
+    {"{\"q\":{\"shape\":[[1]]}}", 0},
+    {"{\"__metadata__\":[]}", 0},
+    {"{\"__metadata__\":{\"n\":3}}", 0},
 };
 
 static nb_status open_tensor(fixture *f, const char *path, const char *name)
@@ -665,7 +657,7 @@ static void test_malformed_safetensors(void **state)
     for (size_t i = 0; i < sizeof bad_safetensors / sizeof *bad_safetensors; i++) {
         const char *path =
             put_safetensors(f, "bad.safetensors", bad_safetensors[i].header, zeros, bad_safetensors[i].size);
-        assert_refused(f->ctx, open_tensor(f, path, "q"), NB_EIO, path, bad_safetensors[i].message);
+        assert_refused_of(bad_safetensors[i].header, f->ctx, open_tensor(f, path, "q"), NB_EIO, path);
     }
 }
 
@@ -684,8 +676,8 @@ static void test_other_tensors_are_not_read(void **state)
     assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, 4, values, f->ctx));
     for (int i = 0; i < 4; i++) assert_close(values[i], 5 + i, 0);
     assert_int_equal(file.count, 4);
-    assert_refused(f->ctx, open_tensor(f, path, "mask"), NB_EIO, path, "tensor 'mask', dtype: BOOL is not one of");
-    assert_refused(f->ctx, open_tensor(f, path, "deep"), NB_EIO, path, "tensor 'deep', shape: expected a list");
+    assert_refused(f->ctx, open_tensor(f, path, "mask"), NB_EIO, path);
+    assert_refused(f->ctx, open_tensor(f, path, "deep"), NB_EIO, path);
 }
 
 /* The reader of the format's authors takes null for no metadata, and brackets of texts are no nesting. */
@@ -711,22 +703,21 @@ static void test_null_and_brackets(void **state)
 static const struct {
     const char *bytes;
     size_t size;
-    const char *message;
 } bad_safetensors_starts[] = {
-    {"", 0, "is not a .safetensors file: it has 0 bytes"},
-    {"\x02\0\0\0\0\0\0", 7, "is not a .safetensors file: it has 7 bytes"},
-    {"\0\0\0\0\0\0\0\0", 8, "header length 0, allowed are 2 to"},
-    {"\x01\0\0\0\0\0\0\0{", 9, "header length 1, allowed are 2 to"},
-    {"\x03\0\0\0\0\0\0\0{}", 10, "more than the file's 10 bytes: no .safetensors file, or one cut off"},
-    {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "header length 18446744073709551615 is more"},
-    {"\0\0\0\0\0\0\0\x80{}", 10, "header length 9223372036854775808 is more"},
-    {"\x03\0\0\0\0\0\0\0{\0}", 11, "header: is not JSON"},
-    {"{\"\n\0\0\0\0\0{}", 10, "header length 664187 is more"},
-    {"version https://git-lfs.github.com/spec/v1\n", 43, "it is a Git LFS pointer, in whose place `git lfs pull`"},
-    {"<html>\n<head>", 13, "it is an HTML or XML page, which a server sent"},
-    {"<?xml version=\"1.0\"?><Error>", 28, "it is an HTML or XML page"},
-    {"{\n  \"metadata\": {}}", 19, "it is JSON, as the index of a model's checkpoint is"},
-    {"PK\3\4\x14\0\0\0", 8, "it is a zip archive"},
+    {"", 0},
+    {"\x02\0\0\0\0\0\0", 7},
+    {"\0\0\0\0\0\0\0\0", 8},
+    {"\x01\0\0\0\0\0\0\0{", 9},
+    {"\x03\0\0\0\0\0\0\0{}", 10},
+    {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10},
+    {"\0\0\0\0\0\0\0\x80{}", 10},
+    {"\x03\0\0\0\0\0\0\0{\0}", 11},
+    {"{\"\n\0\0\0\0\0{}", 10},
+    {"version https://git-lfs.github.com/spec/v1\n", 43},
+    {"<html>\n<head>", 13},
+    {"<?xml version=\"1.0\"?><Error>", 28},
+    {"{\n  \"metadata\": {}}", 19},
+    {"PK\3\4\x14\0\0\0", 8},
 };
 
 static void test_malformed_safetensors_starts(void **state)
@@ -735,8 +726,8 @@ static void test_malformed_safetensors_starts(void **state)
     nb_safetensors file;
     for (size_t i = 0; i < sizeof bad_safetensors_starts / sizeof *bad_safetensors_starts; i++) {
         const char *path = put(f, "bad.safetensors", bad_safetensors_starts[i].bytes, bad_safetensors_starts[i].size);
-        assert_refused(f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO, path,
-                       bad_safetensors_starts[i].message);
+        assert_refused_of(bad_safetensors_starts[i].bytes, f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO,
+                          path);
     }
 }
 
@@ -792,11 +783,11 @@ static void test_what_is_no_file_is_refused(void **state)
     nb_safetensors file;
     nb_head_shape shape;
     const char *none = path_of(f, "none");
-    assert_refused(f->ctx, nb_npy_open(none, &t, f->ctx), NB_EIO, none, "No such file");
-    assert_refused(f->ctx, nb_npy_open(f->folder, &t, f->ctx), NB_EIO, f->folder, "not a regular file");
-    assert_refused(f->ctx, nb_safetensors_open(f->folder, &file, f->ctx), NB_EIO, f->folder, "not a regular file");
-    assert_refused(f->ctx, nb_head_file_shape(none, &shape, f->ctx), NB_EIO, none, "No such file");
-    assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, "/q.npy", "No such file");
+    assert_refused(f->ctx, nb_npy_open(none, &t, f->ctx), NB_EIO, none);
+    assert_refused(f->ctx, nb_npy_open(f->folder, &t, f->ctx), NB_EIO, f->folder);
+    assert_refused(f->ctx, nb_safetensors_open(f->folder, &file, f->ctx), NB_EIO, f->folder);
+    assert_refused(f->ctx, nb_head_file_shape(none, &shape, f->ctx), NB_EIO, none);
+    assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, "/q.npy");
 }
 
 /* Of a model, which is often at hand where its heads are asked for. */
@@ -807,18 +798,13 @@ static void test_checkpoints_are_named(void **state)
     fixture *f = *state;
     nb_head_shape shape;
     const nb_tensor_out weights = {"encoder.layer.0.weight", NB_F32, 2, {2, 2}, zeros};
-    const char *path = path_of(f, "model.safetensors"), *capture = "python -m nysbench.capture makes a file";
+    const char *path = path_of(f, "model.safetensors");
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         put(f, marks[i], "{}", 2);
-        assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, f->folder,
-                       nb_format(f->ctx, "is a model's checkpoint, with %s and no q.npy: %s", marks[i], capture));
+        assert_refused_of(marks[i], f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, f->folder);
     }
     assert_ok(f->ctx, nb_safetensors_save(path, 1, &weights, NULL, f->ctx));
-    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path,
-                   nb_format(f->ctx,
-                             "tensor 'q' is missing; the file has encoder.layer.0.weight, as a model's "
-                             "checkpoint: %s",
-                             capture));
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path);
     assert_ok(f->ctx, nb_npy_save_reals(path_of(f, "q.npy"), 2, weights.shape, zeros, f->ctx));
     assert_ok(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx));
 }
@@ -874,9 +860,8 @@ static void test_grouped_queries(void **state)
         check_ramp(head.v, 15, 3000 + 15 * (h < 3 ? 0 : 1));
     }
     nb_head head;
-    assert_refused(f->ctx, nb_head_load(path, 6, &head, f->ctx), NB_EINVAL, path,
-                   "head 6 is not one of its heads 0 to 5");
-    assert_refused(f->ctx, nb_head_load(path, -1, &head, f->ctx), NB_EINVAL, path, "head -1");
+    assert_refused(f->ctx, nb_head_load(path, 6, &head, f->ctx), NB_EINVAL, path);
+    assert_refused(f->ctx, nb_head_load(path, -1, &head, f->ctx), NB_EINVAL, path);
 }
 
 /* (n, heads, d) with metadata gives the same heads as (heads, n, d); without, it is
@@ -899,8 +884,7 @@ static void test_layouts(void **state)
         json_decref(metadata);
         assert_ok(f->ctx, status);
         if (known == 2) {
-            assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path,
-                           "layout: 'n, heads, d' is not 'heads,n,d' or 'n,heads,d'");
+            assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path);
             continue;
         }
         assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
@@ -927,11 +911,8 @@ static void test_layouts(void **state)
         assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
         assert_true(shape.doubtful == unsaid[i].doubtful);
         assert_ok(f->ctx, nb_head_doubt(path, &shape, &doubt, f->ctx));
-        assert_true(
-            !doubt ||
-            strstr(doubt, i == 0 ? "q of shape (5, 4, 3, 2) is read as (inputs, heads, n, d): 4 heads of n = 3 tokens"
-                                 : "q of shape (5, 1, 3, 4) is read as (inputs, heads, n, d): 1 head of n = 3 tokens"));
-        assert_true(!doubt || strstr(doubt, "if it is (inputs, n, heads, d), transpose it"));
+        assert_true(!doubt == !unsaid[i].doubtful);
+        if (doubt) tell("inputs", doubt);
     }
 }
 
@@ -971,36 +952,30 @@ static void test_folder_of_npy(void **state)
     assert_int_equal(head.dv, 2);
     check_ramp(head.v, 4, 5);
     put(f, "v.npy", "", 0);
-    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy", "is not a .npy file");
+    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy");
     put_npy(f, "v.npy", 1, NPY("'<i4'", "False", "(2, 1)"), "\1\0\0\0\2\0\0\0", 8);
-    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy",
-                   "tensor 'v', dtype: holds integers");
+    assert_refused(f->ctx, nb_head_load(f->folder, 0, &head, f->ctx), NB_EIO, "/v.npy");
 }
 
 static void test_shapes_that_disagree(void **state)
 {
     static const struct {
         int64_t q[3], k[3], v[3];
-        const char *message;
     } heads[] = {
-        {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}, "q has 3 tokens, k has 5"},
-        {{2, 3, 4}, {2, 3, 5}, {2, 3, 4}, "q has dimension d = 4, k has 5"},
-        {{2, 3, 4}, {2, 3, 4}, {2, 5, 4}, "q has 3 tokens, v has 5"},
-        {{3, 3, 4}, {2, 3, 4}, {2, 3, 4}, "q has 3 heads, which is not a multiple of k's 2"},
-        {{2, 3, 4}, {4, 3, 4}, {4, 3, 4}, "q has 2 heads, which is not a multiple of k's 4"},
-        {{4, 3, 4}, {2, 3, 4}, {4, 3, 4}, "k has 2 heads, v has 4"},
-        {{2, 0, 4}, {2, 0, 4}, {2, 0, 4}, "tensor 'q', shape: dimension 1 is 0"},
-        {{2, 3, 4}, {0, 3, 4}, {0, 3, 4}, "tensor 'k', shape: dimension 0 is 0"},
-        {{2, 3, 4}, {2, 3, 4}, {2, 3, 0}, "tensor 'v', shape: dimension 2 is 0"},
-        {{0, 3, 2147483648}, {2, 3, 4}, {2, 3, 4}, "tensor 'q', shape: dimension 0 is 0"},
+        {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}}, {{2, 3, 4}, {2, 3, 5}, {2, 3, 4}},
+        {{2, 3, 4}, {2, 3, 4}, {2, 5, 4}}, {{3, 3, 4}, {2, 3, 4}, {2, 3, 4}},
+        {{2, 3, 4}, {4, 3, 4}, {4, 3, 4}}, {{4, 3, 4}, {2, 3, 4}, {4, 3, 4}},
+        {{2, 0, 4}, {2, 0, 4}, {2, 0, 4}}, {{2, 3, 4}, {0, 3, 4}, {0, 3, 4}},
+        {{2, 3, 4}, {2, 3, 4}, {2, 3, 0}}, {{0, 3, 2147483648}, {2, 3, 4}, {2, 3, 4}},
     };
     fixture *f = *state;
     nb_head_shape shape;
     nb_head head;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         const char *path = save_head(f, 3, heads[i].q, heads[i].k, heads[i].v, NULL);
-        assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path, heads[i].message);
-        assert_refused(f->ctx, nb_head_load(path, 0, &head, f->ctx), NB_EDIM, path, heads[i].message);
+        const char *asked = nb_format(f->ctx, "heads %zu", i);
+        assert_refused_of(asked, f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path);
+        assert_refused_of(asked, f->ctx, nb_head_load(path, 0, &head, f->ctx), NB_EDIM, path);
     }
 }
 
@@ -1010,24 +985,22 @@ static void test_heads_that_are_refused(void **state)
     fixture *f = *state;
     nb_head_shape out;
     const char *path = save_head(f, 1, line, line, line, NULL);
-    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q' has 1 dimensions");
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path);
     save_head(f, 3, wide, shape, shape, NULL);
-    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path,
-                   "tensor 'q', shape: dimension 0 is 2147483648");
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path);
     save_head(f, 3, shape, shape, shape, "True");
-    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path, "causal: 'True' is not true or false");
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path);
     save_head(f, 3, shape, shape, shape, "false");
     assert_ok(f->ctx, nb_head_file_shape(path, &out, f->ctx));
     assert_false(out.causal);
-    static const char *const names[2] = {"k", "v"}, *const messages[2] = {"tensor 'q' is missing; the file has k",
-                                                                          "there is a tensor 'v' and no 'k'"};
+    static const char *const names[2] = {"k", "v"};
     for (int i = 0; i < 2; i++) {
         nb_tensor_out tensors[2] = {ramp(f, names[i], 3, shape, 1), ramp(f, "q", 3, shape, 1)};
         assert_ok(f->ctx, nb_safetensors_save(path, i + 1, tensors, NULL, f->ctx));
-        assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path, messages[i]);
+        assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EIO, path);
     }
     put_safetensors(f, "head.safetensors", TWO("[0,4]", "[4,8]"), "\0\0\0\0\0\0\0\0", 8);
-    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path, "tensor 'q' has 1 dimensions");
+    assert_refused(f->ctx, nb_head_file_shape(path, &out, f->ctx), NB_EDIM, path);
 }
 
 /* Element e of q has the value 1000 + e, of k 2000 + e, of v 3000 + e. Key head 1 of input 1 is number 3 of 2 x 2. */
@@ -1051,8 +1024,7 @@ static void test_many_inputs(void **state)
             check_ramp(head.k, 6, 2000 + 12 * i + 6 * (h / 3));
             check_ramp(head.v, 15, 3000 + 30 * i + 15 * (h / 3));
         }
-    assert_refused(f->ctx, nb_head_load(path, 12, &head, f->ctx), NB_EINVAL, path,
-                   "head 12 is not one of its heads 0 to 11");
+    assert_refused(f->ctx, nb_head_load(path, 12, &head, f->ctx), NB_EINVAL, path);
 }
 
 /* (inputs, n, heads, d) = (2, 3, 4, 2): token t of head h of input i begins at ((i 3 + t) 4 + h) 2. */
@@ -1088,7 +1060,7 @@ static void test_queries_alone(void **state)
     assert_ok(f->ctx, nb_head_file_shape(path, &out, f->ctx));
     assert_true(out.heads == 3 && out.key_heads == 0 && out.dv == 0);
     assert_ok(f->ctx, nb_head_lack(path, &out, &text, f->ctx));
-    assert_string_equal(text, nb_format(f->ctx, "%s has no keys (it has q, keys)", path));
+    tell("q and keys", text);
     assert_ok(f->ctx, nb_head_load(path, 2, &head, f->ctx));
     assert_null(head.k);
     assert_null(head.v);
@@ -1098,7 +1070,7 @@ static void test_queries_alone(void **state)
     assert_ok(f->ctx, nb_head_file_shape(folder, &out, f->ctx));
     assert_true(out.heads == 3 && out.inputs == 3 && out.key_heads == 0);
     assert_ok(f->ctx, nb_head_lack(folder, &out, &text, f->ctx));
-    assert_string_equal(text, nb_format(f->ctx, "%s has no keys (no k.npy)", folder));
+    tell("q.npy", text);
 }
 
 static void test_inputs_that_disagree(void **state)
@@ -1107,15 +1079,11 @@ static void test_inputs_that_disagree(void **state)
     static const struct {
         int ranks[3];
         int64_t q[4], k[4], v[4];
-        const char *message;
     } heads[] = {
-        {{4, 4, 4}, {2, 2, 3, 4}, {3, 2, 3, 4}, {3, 2, 3, 4}, "q has 2 inputs, k has 3"},
-        {{4, 3, 3}, {2, 2, 3, 4}, {4, 3, 4}, {4, 3, 4}, "q has 2 inputs, k has 0 (0: no such dimension)"},
-        {{3, 4, 4}, {2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}, "q has 0 inputs, k has 1"},
-        {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, {4, 1, 3, 4}, "q has 2 inputs, v has 4"},
-        {{4, 4, 4}, {2, 3, 3, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, "q has 6 heads, which is not a multiple of k's 4"},
-        {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 4}, "q has 3 tokens, k has 5"},
-        {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, {2, 1, 3, 4}, "k has 4 heads, v has 2"},
+        {{4, 4, 4}, {2, 2, 3, 4}, {3, 2, 3, 4}, {3, 2, 3, 4}}, {{4, 3, 3}, {2, 2, 3, 4}, {4, 3, 4}, {4, 3, 4}},
+        {{3, 4, 4}, {2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}},    {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, {4, 1, 3, 4}},
+        {{4, 4, 4}, {2, 3, 3, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}}, {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 4}},
+        {{4, 4, 4}, {2, 2, 3, 4}, {2, 2, 3, 4}, {2, 1, 3, 4}},
     };
     fixture *f = *state;
     nb_head_shape shape;
@@ -1125,17 +1093,15 @@ static void test_inputs_that_disagree(void **state)
                                     ramp(f, "k", heads[i].ranks[1], heads[i].k, 1),
                                     ramp(f, "v", heads[i].ranks[2], heads[i].v, 1)};
         assert_ok(f->ctx, nb_safetensors_save(path, 3, tensors, NULL, f->ctx));
-        assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path, heads[i].message);
+        assert_refused_of(nb_format(f->ctx, "heads %zu", i), f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM,
+                          path);
     }
     save_head(f, 5, rank5, rank5, NULL, NULL);
-    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path,
-                   "tensor 'q' has 5 dimensions, expected (heads, n, d), (inputs, heads, n, d) or (n, d)");
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path);
     save_head(f, 4, none, none, NULL, NULL);
-    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path,
-                   "tensor 'q', shape: dimension 0 is 0");
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path);
     save_head(f, 4, wide, wide, NULL, NULL);
-    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path,
-                   "1025 inputs of 1024 heads, allowed are 1048576 heads in all");
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EDIM, path);
 }
 
 /* The origins of a file of 3 inputs with 2 heads each, or (rank 3) of one with 6 heads, with one line of metadata. */
@@ -1183,17 +1149,15 @@ static void test_sources_of_inputs(void **state)
         for (int h = 0; h < 6; h++) {
             const char *name =
                 *lists[i].names[0] ? lists[i].names[h / 2] : nb_format(f->ctx, "%s input %d", path, h / 2);
+            /* NOLINT(wording): the texts are the test's */
             assert_string_equal(sources[h], name);
         }
         assert_ok(f->ctx, origins(f, 3, lists[i].key, lists[i].text, &sources));
         for (int h = 0; h < 6; h++) assert_string_equal(sources[h], "many");
     }
-    assert_refused(f->ctx, origins(f, 4, "sources", "a b", &sources), NB_EIO, path,
-                   "sources: 2 words, expected one for each of the 3 inputs");
-    assert_refused(f->ctx, origins(f, 4, "sources", "[\"a b\", \"c\"]", &sources), NB_EIO, path,
-                   "sources: 2 names, expected one for each of the 3 inputs");
-    assert_refused(f->ctx, origins(f, 4, "sources", "[\"a b\", \"\", \"c\"]", &sources), NB_EIO, path,
-                   "sources: item 1 is not a name");
+    assert_refused(f->ctx, origins(f, 4, "sources", "a b", &sources), NB_EIO, path);
+    assert_refused(f->ctx, origins(f, 4, "sources", "[\"a b\", \"c\"]", &sources), NB_EIO, path);
+    assert_refused(f->ctx, origins(f, 4, "sources", "[\"a b\", \"\", \"c\"]", &sources), NB_EIO, path);
 }
 
 /* Head 1, token 2, coordinate 1 of (2, 3, 2). */
@@ -1214,8 +1178,7 @@ static void test_nan_is_refused_with_its_place(void **state)
         t->values = values;
         assert_ok(f->ctx, nb_safetensors_save(path, 3, out, NULL, f->ctx));
         assert_ok(f->ctx, nb_head_load(path, 0, &head, f->ctx));
-        const char *place = nb_format(f->ctx, "tensor '%s', head 1: token 2, coordinate 1", t->name);
-        assert_refused(f->ctx, nb_head_load(path, 1, &head, f->ctx), NB_ENUMERIC, path, place);
+        assert_refused(f->ctx, nb_head_load(path, 1, &head, f->ctx), NB_ENUMERIC, path);
         *t = good;
     }
 }
@@ -1284,7 +1247,8 @@ static void test_kth_allocation_fails(void **state)
         status = use_everything(heads, f->folder, npy, f->ctx);
         nb_ctx_fail_alloc(f->ctx, 0);
         nb_ctx_release(f->ctx, mark);
-        if (status != NB_OK) assert_refused(f->ctx, status, NB_ENOMEM, "", "out of memory");
+        assert_true(status == NB_OK || status == NB_ENOMEM);
+        nb_error_clear(f->ctx);
         assert_int_equal(nb_ctx_blocks(f->ctx), blocks);
         assert_int_equal(open_files(), files);
         assert_int_equal(entries(f->folder), inside);
@@ -1315,9 +1279,9 @@ static void test_head_names(void **state)
         assert_int_equal(head, known[i].head);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_error(f->ctx, nb_head_split(bad[i], &file, &head, f->ctx), NB_EINVAL, "allowed are 0 to 1048576");
+        assert_error_of(bad[i], f->ctx, nb_head_split(bad[i], &file, &head, f->ctx), NB_EINVAL);
     assert_error(f->ctx, nb_head_split("experiments/data/vit_astronaut_n257_L6.safetensors:x", &file, &head, f->ctx),
-                 NB_EINVAL, "L6.safetensors:x: head 'x', allowed are 0 to 2"); /* of a file that can be read */
+                 NB_EINVAL); /* of a file that can be read */
 }
 
 static void test_shipped_file(void **state)
@@ -1385,5 +1349,5 @@ int main(void)
         test_with_folder(test_head_names),
         test_with_folder(test_shipped_file),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -845,6 +845,7 @@ static void test_coverage_of_sampled_rows(void **state)
 /* What is said of a failure is there to be read. */
 static bool failed(const char *failure)
 {
+    /* NOLINT(wording): a failure of a pair is a message alone */
     if (failure && !strstr(failure, "out of memory")) fail_msg("'%s'", failure);
     return failure;
 }
@@ -906,7 +907,7 @@ static void test_one_pair_fails(void **state)
     nb_pair pairs[2] = {{.landmarks = &bad}, {.landmarks = pick(ctx, &f, "uniform", 4, 0)}};
     assert_ok(ctx, nb_engine_prepare(f.scene, &how, 2, pairs, &times, ctx));
     assert_non_null(pairs[0].failure);
-    assert_non_null(strstr(pairs[0].failure, "not finite"));
+    tell("points that are far away", pairs[0].failure);
     assert_null(pairs[1].failure);
     nb_measures got = measure(ctx, &f, &how, &pairs[1], core_of(ctx, pairs[1].factors, "svd"));
     assert_true(got.error > 0);
@@ -917,7 +918,7 @@ static void test_one_pair_fails(void **state)
     nb_pair shared[2] = {{.landmarks = pick(ctx, &f, "uniform", 2, 0), .kind = NB_CUR},
                          {.landmarks = pick(ctx, &f, "uniform", 5, 0), .kind = NB_CUR}};
     assert_ok(ctx, nb_engine_prepare(f.scene, &how, 2, shared, &times, ctx));
-    for (int i = 0; i < 2; i++) assert_non_null(strstr(shared[i].failure, "not finite"));
+    for (int i = 0; i < 2; i++) tell("queries of 1e308", shared[i].failure);
 }
 
 static int tiles_before; /* the one that limited_fill does not fill */
@@ -925,7 +926,7 @@ static nb_status (*whole_fill)(const nb_tile *tile, const void *options, double 
 
 static nb_status limited_fill(const nb_tile *tile, const void *options, double *out, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, tiles_before-- != 0, NB_ENUMERIC, "no such tile");
+    NB_REQUIRE(ctx, tiles_before-- != 0, NB_ENUMERIC, "tile?");
     return whole_fill(tile, options, out, ctx);
 }
 
@@ -951,7 +952,7 @@ static void test_factors_that_fail_later(void **state)
         tiles_before = tiles; /* one for F, one for B */
         assert_ok(ctx, nb_engine_measure(f.scene, &how, 2, requests, ctx));
         for (int i = 0; i < 2; i++) {
-            assert_true(tiles == 2 || (requests[i].failure && strstr(requests[i].failure, "no such tile")));
+            assert_true(tiles == 2 || (requests[i].failure && strstr(requests[i].failure, "tile?")));
             assert_true(tiles == 2 ? !requests[i].failure && requests[i].measures.negative_fraction >= 0
                                    : isnan(requests[i].measures.negative_fraction));
         }
@@ -986,5 +987,5 @@ int main(void)
         test_with_ctx(test_allocation_failures),
         test_with_ctx(test_one_pair_fails),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -66,5 +66,5 @@ static void test_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_groups)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -58,7 +58,7 @@ static void test_write_is_whole_or_not(void **state)
         assert_ok(ctx, nb_write_file(path, nb_print_whole, "whole", ctx));
         assert_content(path, "whole");
     }
-    assert_error(ctx, nb_write_file(path, give_up, "half", ctx), NB_EIO, "no more");
+    assert_error(ctx, nb_write_file(path, give_up, "half", ctx), NB_EIO);
     assert_content(path, "whole");
 }
 
@@ -74,11 +74,9 @@ static void test_write_names(void **state)
     path = nb_format(ctx, "%s/%s", folder, name);
     assert_ok(ctx, nb_write_file(path, nb_print_whole, "text", ctx));
     assert_content(path, "text");
-    assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), nb_print_whole, "text", ctx), NB_EIO,
-                 "File name too long");
-    assert_error(ctx, nb_write_file(folder, nb_print_whole, "text", ctx), NB_EIO, "cannot be written: Is a directory");
-    assert_error(ctx, nb_write_file(nb_format(ctx, "%s/none/x", folder), nb_print_whole, "text", ctx), NB_EIO,
-                 "x: cannot be written: No such file or directory");
+    assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), nb_print_whole, "text", ctx), NB_EIO);
+    assert_error(ctx, nb_write_file(folder, nb_print_whole, "text", ctx), NB_EIO);
+    assert_error(ctx, nb_write_file(nb_format(ctx, "%s/none/x", folder), nb_print_whole, "text", ctx), NB_EIO);
 }
 
 /* What is no file is written to, not replaced. */
@@ -126,9 +124,9 @@ static void test_long_messages_keep_their_end(void **state)
     assert_non_null(big);
     memset(big, 'x', 5000);
     big[5000] = '\0';
-    assert_error(*state, nb_error_set(*state, NB_EIO, "", 0, "%s: no such thing", big), NB_EIO, "xxx...xxx");
-    assert_int_equal(nb_error_set(*state, NB_EIO, "", 0, "%s: no such thing", big), NB_EIO);
-    assert_non_null(strstr(nb_error_message(*state), "x: no such thing"));
+    assert_int_equal(nb_error_set(*state, NB_EIO, "", 0, "%s: nothing", big), NB_EIO);
+    assert_non_null(strstr(nb_error_message(*state), "xxx...xxx"));
+    assert_non_null(strstr(nb_error_message(*state), "x: nothing"));
     nb_error_clear(*state);
     free(big);
 }
@@ -182,7 +180,7 @@ static void test_print_text(void **state)
         assert_ok(ctx, nb_print_text(nb_print_whole, texts[i], &text, ctx));
         assert_string_equal(text, texts[i]);
     }
-    assert_error(ctx, nb_print_text(give_up, "half", &text, ctx), NB_EIO, "no more");
+    assert_error(ctx, nb_print_text(give_up, "half", &text, ctx), NB_EIO);
 }
 
 /* A path, its folder and its stem; a dot that begins a name begins no ending. */
@@ -218,7 +216,7 @@ static void test_names_of_a_folder(void **state)
     assert_int_equal(count, 6);
     assert_ok(ctx, nb_folder_names(nb_format(ctx, "%s/none", folder), NULL, &count, &names, ctx));
     assert_int_equal(count, -1);
-    assert_error(ctx, nb_folder_names(path, NULL, &count, &names, ctx), NB_EIO, "cannot be read");
+    assert_error(ctx, nb_folder_names(path, NULL, &count, &names, ctx), NB_EIO);
 }
 
 static void test_replaced(void **state)
@@ -236,7 +234,7 @@ static void test_no_more_descriptors(void **state)
     struct rlimit before, none;
     assert_ok(*state, nb_temporary_folder(&folder, *state));
     path = nb_format(*state, "%s/none", folder);
-    assert_error(*state, nb_read_file(path, &text, *state), NB_EIO, "No such file");
+    assert_error(*state, nb_read_file(path, &text, *state), NB_EIO);
     nb_error_clear(*state);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;
@@ -244,7 +242,7 @@ static void test_no_more_descriptors(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     nb_status status = nb_read_file(path, &text, *state);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_error(*state, status, NB_EHOST, "Too many open files");
+    assert_error_of("no more descriptors", *state, status, NB_EHOST);
 }
 
 int main(void)
@@ -261,5 +259,5 @@ int main(void)
         test_with_ctx(test_replaced),
         test_with_ctx(test_no_more_descriptors),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -123,7 +123,7 @@ static void test_who_fails_is_out(void **state)
     int log[2000] = {0};
     race(counters, 1, timed, log, ctx);
     assert_int_equal(timed[1].status, NB_ENUMERIC);
-    assert_string_equal(timed[1].why, "pass 1 fails");
+    tell("pass 1", timed[1].why);
     assert_int_equal(timed[0].count, ROUNDS);
     assert_int_equal(timed[2].count, ROUNDS);
     assert_int_equal(counters[1].passes, 1);
@@ -310,7 +310,7 @@ static void test_peak(void **state)
     if (!(bytes >= TOUCHED - (1 << 20)))
         fail_msg("%.0f of %d bytes", bytes, TOUCHED); /* the system counts pages in batches */
     assert_true(SANITIZED || bytes < TOUCHED + (8 << 20));
-    assert_error(ctx, nb_peak_of(crash, NULL, &bytes, ctx), NB_EBUG, "signal 6");
+    assert_error(ctx, nb_peak_of(crash, NULL, &bytes, ctx), NB_EBUG);
     assert_true(isnan(bytes));
 }
 
@@ -328,5 +328,5 @@ int main(void)
         test_with_ctx(test_likeness),
         test_with_ctx(test_peak),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

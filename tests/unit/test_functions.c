@@ -58,5 +58,5 @@ static void test_intervals_of_medians(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_quantiles), test_with_ctx(test_intervals_of_medians)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -85,9 +85,8 @@ static void test_row_by_row(void **state)
 static void test_some_of_a_list(void **state)
 {
     static const char *const items[] = {"a", "b", "c", "d", "e", "f"};
-    static const char *const known[] = {
-        "", "a", "a and b", "a, b and c", "a, b, c and d", "a, b, c, d and 1 more", "a, b, c, d and 2 more"};
-    for (int count = 0; count < 7; count++) assert_string_equal(nb_list_some(*state, count, items), known[count]);
+    for (int count = 0; count < 7; count++)
+        tell(nb_format(*state, "%d of a list", count), nb_list_some(*state, count, items));
 }
 
 /* Numbers on the right; a line of a text is one cell. */
@@ -98,6 +97,7 @@ static void test_people(void **state)
     fill(&g, *state);
     nb_page_make(&page, *state);
     nb_grid_show(&g, &page);
+    /* NOLINT(wording): the words are the test's */
     assert_string_equal(page_text(&page, NB_PAGE_TEXT, 0, *state),
                         "  text        flag          int        whole   real\n"
                         "  a, \"b\"\\x0a  true           -3  12345678901  0.333\n"
@@ -131,6 +131,7 @@ static void test_numerals(void **state)
         if (known) g.cells[3] = g.cells[10] = blank;
         nb_page_make(&page, *state);
         assert_ok(*state, nb_answer_show(&page, comments, &g, *state));
+        /* NOLINT(wording): the words are the test's */
         assert_string_equal(page_text(&page, NB_PAGE_TEXT, 0, *state), known ? "  name  word       x      y\n"
                                                                                "  12    7     (2.385)*\n"
                                                                                "  ~     -               0.5\n"
@@ -188,5 +189,5 @@ int main(void)
                                        test_with_ctx(test_row_by_row),    test_with_ctx(test_some_of_a_list),
                                        test_with_ctx(test_people),        test_with_ctx(test_numerals),
                                        test_with_ctx(test_texts_of_cells)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

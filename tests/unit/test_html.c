@@ -35,7 +35,7 @@ static void addresses_lead_from_folder_to_file(void **state)
     assert_ok(ctx, nb_address_of("/", file, &address, ctx));
     assert_string_equal(address + strlen(address) - strlen("/a%20b/%28x%29%25.svg"), "/a%20b/%28x%29%25.svg");
     assert_true(*address != '/');
-    assert_error(ctx, nb_address_of(top, "/nowhere/x", &address, ctx), NB_EIO, "/nowhere/x: cannot be found");
+    assert_error(ctx, nb_address_of(top, "/nowhere/x", &address, ctx), NB_EIO);
 }
 
 /* What stands in the page's main part. */
@@ -69,7 +69,7 @@ static void figures_are_images_in_the_page(void **state)
     nb_page_picture(&page, nb_format(ctx, "%s/none.svg", folder), "none.svg", "none");
     FILE *nowhere = fopen("/dev/null", "w");
     assert_non_null(nowhere);
-    assert_error(ctx, nb_html_print_page(nowhere, "t", &page, ctx), NB_EIO, "none.svg");
+    assert_error(ctx, nb_html_print_page(nowhere, "t", &page, ctx), NB_EIO);
     fclose(nowhere);
 }
 
@@ -125,7 +125,7 @@ static void cells_break_by_their_columns(void **state)
 {
     static const struct {
         int kind, letters;
-        const char *class;
+        const char *class; /* NOLINT(wording): two classes */
     } known[] = {{NB_PAGE_WORD, 101, ""},
                  {NB_PAGE_NUMBER, 101, " class=\"number\""},
                  {NB_PAGE_LABEL, 26, ""},
@@ -153,5 +153,5 @@ int main(void)
         test_with_ctx(headings_have_anchors_and_fold), test_with_ctx(texts_are_text),
         test_with_ctx(cells_break_by_their_columns),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -183,7 +183,10 @@ static void test_as_many_workers_as_fit(void **state)
         assert_true(w.share >= bytes && w.share <= w.memory);
     }
     nb_workers w = {.jobs = 2, .memory = 0.999 * bytes};
-    assert_error(*state, nb_workers_fit(&plan, pending, &w, *state), NB_EINVAL, "vit_astronaut_n257_L6.safetensors");
+    assert_int_equal(nb_workers_fit(&plan, pending, &w, *state),
+                     NB_EINVAL); /* how many bytes, depends on the machine */
+    assert_non_null(strstr(nb_error_message(*state), "vit_astronaut_n257_L6.safetensors"));
+    nb_error_clear(*state);
     memset(pending, false, (size_t)plan.row_count);
     assert_ok(*state, nb_workers_fit(&plan, pending, &w, *state));
 }
@@ -302,5 +305,5 @@ int main(void)
         test_with_ctx(test_noise),
         test_with_ctx(test_rows_keep_order),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

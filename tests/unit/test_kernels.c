@@ -58,11 +58,12 @@ static void test_exp_that_overflows(void **state)
     assert_close(entry(f.scene, 7, 3) / exp(288), 1, 1e-11);
     h.q[4 * 7] = 12 + 108.4 / 12;
     open_scene(ctx, &f, h, "exp");
-    assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC,
-                 "exp: query 7 has a score of 342.2, allowed are at most 340: take a higher temperature than 2");
+    assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC);
     h.q[4 * 7] = NAN;
     open_scene(ctx, &f, h, "exp");
-    assert_error(ctx, nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC, "exp: query 7");
+    assert_int_equal(nb_scene_rows(f.scene, &rows, ctx), NB_ENUMERIC); /* the score is -inf or NaN */
+    assert_non_null(strstr(nb_error_message(ctx), " 7 "));
+    nb_error_clear(ctx);
 }
 
 /* Points far from 0 lose nothing but what their own rounding loses: 1e4 eps relative
@@ -329,7 +330,7 @@ static void test_no_mask_for_gram(void **state)
     nb_head h = make_head("gaussian(n=9, d=2)", 0, 0, ctx);
     nb_scene *scene;
     h.causal = true;
-    assert_error(ctx, nb_scene_new(&h, &kernel, &scene, ctx), NB_EINVAL, "has no causal mask");
+    assert_error(ctx, nb_scene_new(&h, &kernel, &scene, ctx), NB_EINVAL);
 }
 
 /* The baseline is the best constant matrix, whatever its mean. */
@@ -373,5 +374,5 @@ int main(void)
         test_with_ctx(test_many_tokens), test_with_ctx(test_no_mask_for_gram),
         test_with_ctx(test_baseline),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -443,5 +443,5 @@ int main(void)
                                        test_with_ctx(test_drawn_apart),     test_with_ctx(test_batches),
                                        test_with_ctx(test_nearest_centres), test_with_ctx(test_nearest_tokens),
                                        test_with_ctx(test_tolerance),       test_with_ctx(test_memory_of_restarts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

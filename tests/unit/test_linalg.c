@@ -89,13 +89,13 @@ static void test_singular_vectors(void **state)
             check_singular_vectors(*state, NB_COLUMNS, shapes[i][0], shapes[i][1], scales[k]);
             check_singular_vectors(*state, NB_ROWS, shapes[i][0], shapes[i][1], scales[k]);
         }
-    assert_error(*state, nb_singular_vectors(NB_COLUMNS, 2, 2, a, s, v, *state), NB_ENUMERIC, "NaN or Inf");
+    assert_error(*state, nb_singular_vectors(NB_COLUMNS, 2, 2, a, s, v, *state), NB_ENUMERIC);
 }
 
 static void test_svd_refuses_nan(void **state)
 {
     double a[4] = {1, 2, NAN, 4}, s[2];
-    assert_error(*state, nb_svd(2, 2, a, NULL, s, NULL, *state), NB_ENUMERIC, "NaN or Inf in a 2 x 2 matrix");
+    assert_error(*state, nb_svd(2, 2, a, NULL, s, NULL, *state), NB_ENUMERIC);
 }
 
 /* Of a square, 3 r^2 + 8 r numbers: with r = 26753 they fit an int, with 26754 they do not. A long one has 4 r^2. There
@@ -103,16 +103,14 @@ static void test_svd_refuses_nan(void **state)
 static void test_svd_refuses_what_lapack_cannot_count(void **state)
 {
     double nothing[1] = {0};
-    assert_error(*state, nb_svd(26754, 26754, NULL, nothing, NULL, NULL, *state), NB_EDIM,
-                 "a 26754 x 26754 matrix is too large for LAPACK's singular vectors");
-    assert_error(*state, nb_svd(23171, 60000, NULL, nothing, NULL, NULL, *state), NB_EDIM, "a 23171 x 60000 matrix");
+    assert_error(*state, nb_svd(26754, 26754, NULL, nothing, NULL, NULL, *state), NB_EDIM);
+    assert_error(*state, nb_svd(23171, 60000, NULL, nothing, NULL, NULL, *state), NB_EDIM);
 }
 
 /* 1 + 6 n + 2 n^2 <= 2^31 - 1 up to n = 32766. */
 static void test_eigenvectors_that_lapack_cannot_count(void **state)
 {
-    assert_error(*state, nb_symmetric_eigen(32767, NULL, NULL, *state), NB_EDIM,
-                 "a matrix of order 32767 is too large for LAPACK's eigenvectors");
+    assert_error(*state, nb_symmetric_eigen(32767, NULL, NULL, *state), NB_EDIM);
 }
 
 /* a = left right of rank r: the basis has r columns, is orthonormal, and a - QQ'a = 0. */
@@ -191,7 +189,7 @@ static void test_positive_inverse(void **state)
         for (int i = 0; i < m * m; i++) assert_close(halves[i], inverse[i], 1e-10);
     }
     double indefinite[] = {1, 2, 2, 1};
-    assert_error(ctx, nb_invert_positive(2, indefinite, ctx), NB_ENUMERIC, "leading 2 x 2 part");
+    assert_error(ctx, nb_invert_positive(2, indefinite, ctx), NB_ENUMERIC);
 }
 
 /* Against full products, which round differently: m terms each, twice. */
@@ -268,8 +266,8 @@ static void test_orthonormalise(void **state)
     }
     double bad[4] = {1, NAN, 2, 3}, r[4];
     int rank;
-    assert_error(ctx, nb_orthonormalise(NB_COLUMNS, 2, 2, bad, r, &rank, ctx), NB_ENUMERIC, "NaN or Inf");
-    assert_error(ctx, nb_orthonormalise(NB_COLUMNS, 2, 3, bad, r, &rank, ctx), NB_EDIM, "3 vectors of length 2");
+    assert_error(ctx, nb_orthonormalise(NB_COLUMNS, 2, 2, bad, r, &rank, ctx), NB_ENUMERIC);
+    assert_error(ctx, nb_orthonormalise(NB_COLUMNS, 2, 3, bad, r, &rank, ctx), NB_EDIM);
 }
 
 typedef struct {
@@ -696,5 +694,5 @@ int main(void)
         test_with_ctx(test_vector_sums),
         test_with_ctx(test_all_finite),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

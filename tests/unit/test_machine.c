@@ -128,5 +128,5 @@ int main(void)
         test_with_ctx(test_no_groups),      test_with_ctx(test_cpus_version_2), test_with_ctx(test_cpus_in_a_container),
         test_with_ctx(test_cpus_version_1), test_with_ctx(test_memory),         test_with_ctx(test_here),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

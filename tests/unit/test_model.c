@@ -66,7 +66,7 @@ static void test_which_layers(void **state)
         assert_int_equal(layers[chosen - 1], known[i].last);
     }
     for (int i = 0; wrong[i]; i++)
-        assert_error(ctx, nb_model_layers(wrong[i], 5, &chosen, &layers, ctx), NB_EINVAL, "one of the layers 0 to 4");
+        assert_error_of(wrong[i], ctx, nb_model_layers(wrong[i], 5, &chosen, &layers, ctx), NB_EINVAL);
 }
 
 static void test_a_description(void **state)
@@ -99,37 +99,36 @@ static void test_a_description(void **state)
 
 static void test_descriptions_that_are_wrong(void **state)
 {
-    static const char *const wrong[][2] = {
-        {"{" REST ", " BLIND SOURCES "}", "'model', a text"},
-        {"{\"model\": \"\", " REST ", " BLIND SOURCES "}", "'model', a text"},
-        {"{" NAMED "\"layers\": 0, \"heads\": 4, \"n\": 16, \"d\": 3, " BLIND SOURCES "}",
-         "'layers', an integer from 1"},
-        {"{" NAMED "\"layers\": 5, \"heads\": 4.5, \"n\": 16, \"d\": 3, " BLIND SOURCES "}", "'heads', an integer"},
-        {"{" NAMED "\"layers\": 5, \"heads\": 4, \"n\": 1e30, \"d\": 3, " BLIND SOURCES "}", "'n', an integer"},
-        {"{" NAMED "\"layers\": 5, \"heads\": 4, \"n\": 16, " BLIND SOURCES "}", "'d', an integer"},
-        {"{" NAMED REST ", \"key_heads\": 3, " BLIND SOURCES "}", "4 query heads cannot share 3 key heads"},
-        {"{" NAMED REST ", \"dv\": -1, " BLIND SOURCES "}", "'dv', an integer"},
-        {"{" NAMED REST ", " SOURCES "}", "'causal', true or false"},
-        {"{" NAMED REST ", \"causal\": 0, " SOURCES "}", "'causal', true or false"},
-        {"{" NAMED REST ", " BLIND "\"sources\": []}", "a list of at least one name"},
-        {"{" NAMED REST ", " BLIND "\"sources\": [\"a\", 1]}", "each of 'sources'"},
-        {"{" NAMED REST ", " BLIND "\"sources\": [\"a\", \"a\"]}", "'a' is there twice"},
-        {"{" NAMED REST ", " BLIND "\"seconds\": -1, " SOURCES "}", "'seconds', a number"},
-        {"{" NAMED "\"layers\": 1048576, \"heads\": 4, \"n\": 16, \"d\": 3, " BLIND SOURCES "}", "heads in all"},
-        {"{\"error\": \"there is no such model\"}", "there is no such model"},
-        {"[]", "expected a line of JSON, an object"},
-        {NULL, NULL}};
+    static const char *const wrong[] = {
+        "{" REST ", " BLIND SOURCES "}",
+        "{\"model\": \"\", " REST ", " BLIND SOURCES "}",
+        "{" NAMED "\"layers\": 0, \"heads\": 4, \"n\": 16, \"d\": 3, " BLIND SOURCES "}",
+        "{" NAMED "\"layers\": 5, \"heads\": 4.5, \"n\": 16, \"d\": 3, " BLIND SOURCES "}",
+        "{" NAMED "\"layers\": 5, \"heads\": 4, \"n\": 1e30, \"d\": 3, " BLIND SOURCES "}",
+        "{" NAMED "\"layers\": 5, \"heads\": 4, \"n\": 16, " BLIND SOURCES "}",
+        "{" NAMED REST ", \"key_heads\": 3, " BLIND SOURCES "}",
+        "{" NAMED REST ", \"dv\": -1, " BLIND SOURCES "}",
+        "{" NAMED REST ", " SOURCES "}",
+        "{" NAMED REST ", \"causal\": 0, " SOURCES "}",
+        "{" NAMED REST ", " BLIND "\"sources\": []}",
+        "{" NAMED REST ", " BLIND "\"sources\": [\"a\", 1]}",
+        "{" NAMED REST ", " BLIND "\"sources\": [\"a\", \"a\"]}",
+        "{" NAMED REST ", " BLIND "\"seconds\": -1, " SOURCES "}",
+        "{" NAMED "\"layers\": 1048576, \"heads\": 4, \"n\": 16, \"d\": 3, " BLIND SOURCES "}",
+        "{\"error\": \"there is no such model\"}",
+        "[]",
+        NULL};
     nb_ctx *ctx = *state;
     nb_model m;
     nb_model_program p = start(ctx);
-    for (int i = 0; wrong[i][0]; i++) {
-        put("answer", wrong[i][0]);
+    for (int i = 0; wrong[i]; i++) {
+        put("answer", wrong[i]);
         nb_status status = nb_model_describe(&p, &m, ctx);
         assert_true(status == NB_EINVAL || status == NB_EIO);
-        assert_error(ctx, status, status, wrong[i][1]);
+        assert_error_of(wrong[i], ctx, status, status);
     }
     p.run = "sh -c \"";
-    assert_error(ctx, nb_model_describe(&p, &m, ctx), NB_EINVAL, "a quote is not closed");
+    assert_error(ctx, nb_model_describe(&p, &m, ctx), NB_EINVAL);
     nb_servers_end();
 }
 
@@ -137,21 +136,21 @@ static void test_effects(void **state)
 {
     static const char *const names[] = {"model_error", "kl", NULL};
     static const struct {
-        const char *answer, *status, *reason;
+        const char *answer, *status;
         double values[2];
-    } known[] = {{"{\"model_error\": 0.5, \"kl\": null}", "ok", NULL, {0.5, NAN}},
-                 {"{\"kl\": -1}", "ok", NULL, {NAN, -1}},
-                 {"{\"skipped\": \"no form\"}", "skipped", "no form", {NAN, NAN}},
-                 {"{\"diverged\": \"not finite\"}", "diverged", "not finite", {NAN, NAN}},
-                 {"{\"error\": \"torn\"}", "failed", ": torn", {NAN, NAN}},
-                 {"{\"model_error\": 0.5, \"colour\": 1}", "failed", "there is no column 'colour'", {NAN, NAN}},
-                 {"{\"model_error\": \"0.5\"}", "failed", "a number or null as 'model_error'", {NAN, NAN}},
-                 {"{\"skipped\": 1}", "failed", "there is no column 'skipped'", {NAN, NAN}},
-                 {"{\"model_error\": null}", "failed", "has no value", {NAN, NAN}},
-                 {"{}", "failed", "has no value", {NAN, NAN}},
-                 {"nonsense", "failed", "wrote 'nonsense'", {NAN, NAN}},
-                 {"{\"model_error\": NaN}", "failed", "expected a line of JSON", {NAN, NAN}},
-                 {NULL, NULL, NULL, {0, 0}}};
+    } known[] = {{"{\"model_error\": 0.5, \"kl\": null}", "ok", {0.5, NAN}},
+                 {"{\"kl\": -1}", "ok", {NAN, -1}},
+                 {"{\"skipped\": \"formless\"}", "skipped", {NAN, NAN}},
+                 {"{\"diverged\": \"infinite\"}", "diverged", {NAN, NAN}},
+                 {"{\"error\": \"torn\"}", "failed", {NAN, NAN}},
+                 {"{\"model_error\": 0.5, \"colour\": 1}", "failed", {NAN, NAN}},
+                 {"{\"model_error\": \"0.5\"}", "failed", {NAN, NAN}},
+                 {"{\"skipped\": 1}", "failed", {NAN, NAN}},
+                 {"{\"model_error\": null}", "failed", {NAN, NAN}},
+                 {"{}", "failed", {NAN, NAN}},
+                 {"nonsense", "failed", {NAN, NAN}},
+                 {"{\"model_error\": NaN}", "failed", {NAN, NAN}},
+                 {NULL, NULL, {0, 0}}};
     nb_ctx *ctx = *state;
     nb_model_program p = start(ctx);
     nb_model_question q = {.source = 3,
@@ -167,9 +166,8 @@ static void test_effects(void **state)
         put("answer", known[i].answer);
         assert_ok(ctx, nb_model_ask_effect(&p, &q, names, values, &outcome, ctx));
         assert_string_equal(outcome.status, known[i].status);
-        assert_true(!outcome.reason == !known[i].reason);
-        if (outcome.reason && !strstr(outcome.reason, known[i].reason))
-            fail_msg("expected '%s' in '%s'", known[i].reason, outcome.reason);
+        assert_true(!outcome.reason == (strcmp(known[i].status, "ok") == 0));
+        if (outcome.reason) tell(known[i].answer, outcome.reason);
         for (int v = 0; v < 2; v++)
             assert_true(isnan(known[i].values[v]) ? isnan(values[v]) : values[v] == known[i].values[v]);
     }
@@ -200,5 +198,5 @@ int main(void)
         test_with_ctx(test_effects),
         test_with_ctx(test_heads_that_are_not_there),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -155,5 +155,5 @@ int main(void)
         cmocka_unit_test(test_numerals),
         cmocka_unit_test(test_ends_of_intervals),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

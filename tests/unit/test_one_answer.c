@@ -453,5 +453,5 @@ static void test_one_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_one_answer)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -105,8 +105,8 @@ static void test_max_hours(void **state)
     char text[NB_TIME_RANGE];
     (void)state;
     assert_ok(*state, nb_preview_check(&nb_command_run, &o, 0.01, *state));
-    assert_string_equal(nb_preview_time(&o.times, 1, text), "30 s to 1 h 23 min");
-    assert_string_equal(nb_preview_time(&o.times, 0.1, text), "3.0 s to 8 min 20 s");
+    tell("30 s to 5000 s", nb_preview_time(&o.times, 1, text));
+    tell("3 s to 500 s", nb_preview_time(&o.times, 0.1, text));
     o.times.low_s = 37;
     assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01, *state), NB_EINVAL);
     nb_error_clear(*state);
@@ -118,5 +118,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_machine), test_with_ctx(test_load), test_with_ctx(test_rate),
                                        test_with_ctx(test_max_hours)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -165,20 +165,17 @@ static void test_what_segment_means_live_from(void **state)
 static void test_refused(void **state)
 {
     nb_ctx *ctx = *state;
-    static const struct {
-        const char *problem, *message;
-    } cases[] = {
-        {"heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, permute=true)",
-         "permute = true needs a head without a causal mask"},
-        {"heads(file=" VIT ", causal=true, permute=true)", "permute = true needs a head without a causal mask"},
-        {"heads(file=" VIT ", first=257)", "first = 257 is not one of its tokens 0 to 256"},
-        {"low_rank(d=4, rank=5)", "rank = 5 is more than the dimension d = 4"},
-        {"sink(n=3)", "sinks = 4 is more than the 3 tokens"},
-        {"rotated(n=15)", "count = 16 is more than the 15 tokens"}};
+    static const char *const cases[] = {
+        "heads(file=experiments/data/smollm2_opticks_n1024_L15.safetensors, permute=true)",
+        "heads(file=" VIT ", causal=true, permute=true)",
+        "heads(file=" VIT ", first=257)",
+        "low_rank(d=4, rank=5)",
+        "sink(n=3)",
+        "rotated(n=15)"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        nb_choice choice = choose(&nb_problems, cases[i].problem, ctx);
+        nb_choice choice = choose(&nb_problems, cases[i], ctx);
         nb_problem_shape shape;
-        assert_error(ctx, nb_heads_shape(&choice, &shape, ctx), NB_EINVAL, cases[i].message);
+        assert_error_of(cases[i], ctx, nb_heads_shape(&choice, &shape, ctx), NB_EINVAL);
     }
     nb_choice allowed =
         choose(&nb_problems,
@@ -412,5 +409,5 @@ int main(void)
         test_with_ctx(test_sink),
         test_with_ctx(test_rotated),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -59,39 +59,39 @@ static void test_the_longest(void **state)
 
 static void test_mistakes(void **state)
 {
-    static const char *const texts[][2] = {
-        {"", "is neither an integer"},
-        {"x", "is neither an integer"},
-        {"8..", "is neither an integer"},
-        {"..8", "is neither an integer"},
-        {"8..16..24", "is neither an integer"},
-        {"8..16 step", "is neither an integer"},
-        {"8..16 step x", "is neither an integer"},
-        {"8 step 2", "is neither an integer"},
-        {"1.5..3", "is neither an integer"},
-        {"2^-1", "is neither an integer"},
-        {"1^3", "is neither an integer"},
-        {"0^3..0^4", "is neither an integer"},
-        {"64..8", "ends before it begins"},
-        {"2^6..2^3", "ends before it begins"},
-        {"8..64 step 0", "has a step below 1"},
-        {"8..64 step -8", "has a step below 1"},
-        {"9223372036854775808", "too large"},
-        {"1..9223372036854775808", "too large"},
-        {"1..2 step 9223372036854775808", "too large"},
-        {"2^63", "too large"},
-        {"2^3..2^99999", "too large"},
-        {"-9223372036854775807..9223372036854775807", "is too long"},
-        {"8..2^6", "has one end that is a power"},
-        {"2^3..3^6", "powers of two numbers"},
-        {"2^3..2^6 step 2", "has powers and a step"},
+    static const char *const texts[] = {
+        "",
+        "x",
+        "8..",
+        "..8",
+        "8..16..24",
+        "8..16 step",
+        "8..16 step x",
+        "8 step 2",
+        "1.5..3",
+        "2^-1",
+        "1^3",
+        "0^3..0^4",
+        "64..8",
+        "2^6..2^3",
+        "8..64 step 0",
+        "8..64 step -8",
+        "9223372036854775808",
+        "1..9223372036854775808",
+        "1..2 step 9223372036854775808",
+        "2^63",
+        "2^3..2^99999",
+        "-9223372036854775807..9223372036854775807",
+        "8..2^6",
+        "2^3..3^6",
+        "2^3..2^6 step 2",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         nb_range r;
         const char *wrong = NULL;
-        assert_ok(*state, nb_range_parse(texts[i][0], &r, &wrong, *state));
-        if (!wrong || !strstr(wrong, texts[i][1]))
-            fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], wrong ? wrong : "no mistake");
+        assert_ok(*state, nb_range_parse(texts[i], &r, &wrong, *state));
+        if (!wrong) fail_msg("'%s' is no mistake", texts[i]);
+        tell(texts[i], wrong);
     }
 }
 
@@ -137,21 +137,16 @@ static void test_in_a_spec(void **state)
 
 static void test_mistakes_in_a_spec(void **state)
 {
-    static const char *const texts[][2] = {
-        {"kmeans(restarts=4..1)", "f:1:17: the range '4..1' ends before it begins"},
-        {"kmeans(restarts=1..4 step 0)", "f:1:17: the range '1..4 step 0' has a step below 1"},
-        {"kmeans(restarts=0..4)", "f:1:17: kmeans: restarts = 0 is not an integer from 1 to 1000"},
-        {"kmeans(restarts=1..4000000)", "f:1:17: the range '1..4000000' makes more than 10000 items"},
-        {"kmeans(restarts=[1..9000, 1..9000])", "f:1:27: the range '1..9000' makes more than 10000 items"},
-        {"kmeans(restarts=1..4 step)", "expected"},
-        {"kmeans(restarts=1..4 stop 2)", "expected ',' or ')'"},
+    static const char *const texts[] = {
+        "kmeans(restarts=4..1)",        "kmeans(restarts=1..4 step 0)",        "kmeans(restarts=0..4)",
+        "kmeans(restarts=1..4000000)",  "kmeans(restarts=[1..9000, 1..9000])", "kmeans(restarts=1..4 step)",
+        "kmeans(restarts=1..4 stop 2)",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         nb_mistakes mistakes;
-        choices_of(*state, texts[i][0], &mistakes);
-        if (mistakes.count == 0) fail_msg("'%s' is no mistake", texts[i][0]);
-        if (!strstr(mistakes.texts[0], texts[i][1]))
-            fail_msg("'%s': expected '%s', found '%s'", texts[i][0], texts[i][1], mistakes.texts[0]);
+        choices_of(*state, texts[i], &mistakes);
+        if (mistakes.count == 0) fail_msg("'%s' is no mistake", texts[i]);
+        tell(texts[i], mistakes.texts[0]);
     }
 }
 
@@ -173,7 +168,7 @@ static void test_one_and_parts(void **state)
     nb_mistakes mistakes = {.ctx = *state};
     int count;
     const char *written;
-    assert_error(*state, nb_choice_parse(&nb_cores, text, &choice, *state), NB_EINVAL, "stands for 2 cores");
+    assert_error(*state, nb_choice_parse(&nb_cores, text, &choice, *state), NB_EINVAL);
     assert_ok(*state,
               nb_choice_parts_read(&nb_cores, text, (nb_place){.source = NULL}, &count, &parts, &mistakes, *state));
     assert_int_equal(count, 2);
@@ -194,5 +189,5 @@ int main(void)
         test_with_ctx(test_a_text_like_a_range),
         test_with_ctx(test_one_and_parts),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

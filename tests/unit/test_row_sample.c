@@ -130,8 +130,7 @@ static void test_centres_have_no_place_under_a_mask(void **state)
     fixture f;
     head.causal = true;
     open_scene(ctx, &f, head, "softmax");
-    assert_error(ctx, nb_row_sample_centres(f.scene, K, f.rng, &sample, ctx), NB_EINVAL,
-                 "no place under a causal mask");
+    assert_error(ctx, nb_row_sample_centres(f.scene, K, f.rng, &sample, ctx), NB_EINVAL);
 }
 
 /* Both runs begin at the same centres and see the same means, so that all steps agree. Sums in another order: eps. */
@@ -231,5 +230,5 @@ int main(void)
         test_with_ctx(test_keys_are_fitted_to_weighted_rows),
         test_with_ctx(test_weights_draw_first_centres),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

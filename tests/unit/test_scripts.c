@@ -138,5 +138,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_median_interval), test_with_ctx(test_edited_scripts_are_kept),
         test_with_ctx(test_scripts_of_older_programs), test_with_ctx(test_scripts_that_load_each_other)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

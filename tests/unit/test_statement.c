@@ -20,6 +20,7 @@ static void test_names(void **state)
     const nb_sql_given *odd = NB_GIVEN(NB_GIVE_NAME("column", "a\"b; DROP TABLE c --\""));
     assert_non_null(strstr(filled("columns.key", plain, ctx), "\"select_s\""));
     assert_string_equal(filled("columns.key", NB_GIVEN(NB_GIVE_NAME("column", NB_SQL_NO_NAME)), ctx), "NULL\n\n");
+    /* NOLINT(wording): SQL */
     assert_non_null(strstr(filled("columns.key", odd, ctx), "\"a\"\"b; DROP TABLE c --\"\"\""));
     assert_non_null(strstr(
         filled("row_views.join",
@@ -36,7 +37,9 @@ static void test_lists(void **state)
                                            NB_GIVE_PIECE("differs", ""), NB_GIVE_NAMES("keys", none));
     const nb_sql_given *of_two = NB_GIVEN(NB_GIVE_NAME("refused", "r"), NB_GIVE_TEXT("question", "q"),
                                           NB_GIVE_PIECE("differs", ""), NB_GIVE_NAMES("keys", two));
+    /* NOLINT(wording): SQL */
     assert_non_null(strstr(filled("pairs.refused", of_none, ctx), "(x.build <> y.build) AS differences\n"));
+    /* NOLINT(wording): SQL */
     assert_non_null(strstr(filled("pairs.refused", of_two, ctx),
                            "(x.build <> y.build) + (p.\"a\" IS NOT q.\"a\") + (p.\"b\"\"\" IS NOT q.\"b\"\"\") AS "
                            "differences\n"));
@@ -66,16 +69,15 @@ static void test_mistakes(void **state)
 {
     nb_ctx *ctx = *state;
     const char *sql;
-    assert_error(ctx, nb_sql_fill("columns.nothing", NULL, &sql, ctx), NB_EBUG, "no file of SQL has 'columns.nothing'");
+    assert_error(ctx, nb_sql_fill("columns.nothing", NULL, &sql, ctx), NB_EBUG);
     assert_error(ctx, nb_sql_fill("columns.key", NB_GIVEN(NB_GIVE_VALUE("column", "a value is no word")), &sql, ctx),
-                 NB_EBUG, "the SQL 'columns.key' is not given {column}");
-    assert_error(ctx, nb_sql_fill("columns.key", NB_GIVEN(NB_GIVE_NAME("column", NULL)), &sql, ctx), NB_EBUG,
-                 "SQL is given no text for {column}");
+                 NB_EBUG);
+    assert_error(ctx, nb_sql_fill("columns.key", NB_GIVEN(NB_GIVE_NAME("column", NULL)), &sql, ctx), NB_EBUG);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_names), test_with_ctx(test_lists), test_with_ctx(test_values),
                                        test_with_ctx(test_mistakes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -835,14 +835,14 @@ static void test_bad_units(void **state)
     nb_estimate_terms bad = terms;
     nb_estimate e[3];
     double w, p;
-    assert_error(*state, nb_estimate_units(1, &nan, 2, &terms, e, *state), NB_ENUMERIC, "unit 0 is NaN");
-    assert_error(*state, nb_estimate_units(1, &stratum, 2, &terms, e, *state), NB_EINVAL, "strata 0 ... 1");
-    assert_error(*state, nb_estimate_units(1, &source, 2, &terms, e, *state), NB_EINVAL, "source -1");
-    assert_error(*state, nb_estimate_units(1, &variance, 2, &terms, e, *state), NB_EINVAL, "-0.5");
-    assert_error(*state, nb_estimate_units(1, &unknown, 2, &terms, e, *state), NB_EINVAL, "variance");
+    assert_error(*state, nb_estimate_units(1, &nan, 2, &terms, e, *state), NB_ENUMERIC);
+    assert_error(*state, nb_estimate_units(1, &stratum, 2, &terms, e, *state), NB_EINVAL);
+    assert_error(*state, nb_estimate_units(1, &source, 2, &terms, e, *state), NB_EINVAL);
+    assert_error(*state, nb_estimate_units(1, &variance, 2, &terms, e, *state), NB_EINVAL);
+    assert_error(*state, nb_estimate_units(1, &unknown, 2, &terms, e, *state), NB_EINVAL);
     bad.confidence = 1;
-    assert_error(*state, nb_estimate_units(0, NULL, 2, &bad, e, *state), NB_EINVAL, "confidence of 1");
-    assert_error(*state, nb_wilcoxon(2, nothing, NB_ZEROS_PRATT, &w, &p, *state), NB_ENUMERIC, "NaN");
+    assert_error(*state, nb_estimate_units(0, NULL, 2, &bad, e, *state), NB_EINVAL);
+    assert_error(*state, nb_wilcoxon(2, nothing, NB_ZEROS_PRATT, &w, &p, *state), NB_ENUMERIC);
 }
 
 /* Everything that allocates; the first status that is not well. */
@@ -926,7 +926,7 @@ static void test_friedman_at_its_ends(void **state)
     assert_true(t.chi2 == 6 && t.w == 1 && t.f == INFINITY && t.f_p == 0 && mean_ranks[0] == 1);
     assert_ok(*state, nb_friedman_test(1, 3, agreed, mean_ranks, &t, *state));
     assert_true(isnan(t.chi2) && isnan(t.p) && isnan(t.f) && mean_ranks[2] == 3);
-    assert_error(*state, nb_friedman_test(1, 2, nan, mean_ranks, &t, *state), NB_ENUMERIC, "NaN");
+    assert_error(*state, nb_friedman_test(1, 2, nan, mean_ranks, &t, *state), NB_ENUMERIC);
     assert_true(isnan(nb_nemenyi_difference(3, 1, 0.05)) && isnan(nb_nemenyi_difference(0, 3, 0.05)));
 }
 
@@ -979,8 +979,8 @@ static void test_agreement_at_its_ends(void **state)
     assert_true(isnan(a.value));
     assert_ok(*state, nb_kendall(2, x, x, &a, *state));
     assert_true(a.value == 1 && a.p == 1);
-    assert_error(*state, nb_kendall(2, x, nan, &a, *state), NB_ENUMERIC, "pair 1");
-    assert_error(*state, nb_spearman(2, nan, x, &a, *state), NB_ENUMERIC, "pair 1");
+    assert_error(*state, nb_kendall(2, x, nan, &a, *state), NB_ENUMERIC);
+    assert_error(*state, nb_spearman(2, nan, x, &a, *state), NB_ENUMERIC);
 }
 
 /* The exact p against the normal one, of one more pair: last in x, in the middle in y. */
@@ -1065,5 +1065,5 @@ int main(void)
         test_with_ctx(test_kendall_of_many),
         cmocka_unit_test(test_signs_and_shares),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

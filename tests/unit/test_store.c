@@ -40,9 +40,8 @@ static void test_digest(void **state)
         assert_string_equal(sha256, known[i][1]);
         assert_int_equal(bytes, strlen(known[i][0]));
     }
-    assert_error(ctx, nb_digest_file(folder, &sha256, &bytes, ctx), NB_EIO, "cannot be read: Is a directory");
-    assert_error(ctx, nb_digest_file("/nonexistent", &sha256, &bytes, ctx), NB_EIO,
-                 "/nonexistent: cannot be opened: No such file");
+    assert_error(ctx, nb_digest_file(folder, &sha256, &bytes, ctx), NB_EIO);
+    assert_error(ctx, nb_digest_file("/nonexistent", &sha256, &bytes, ctx), NB_EIO);
 }
 
 /* Ten rows: five trials under two strategies, the second with files. */
@@ -87,12 +86,11 @@ static void test_inputs(void **state)
     assert_int_equal(utimensat(AT_FDCWD, script, times, 0), 0); /* touched, not changed */
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
     write_file(script, "abd");
-    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO, "a script.py: changed while it was being measured");
+    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO);
     write_file(script, "abc");
     assert_ok(ctx, nb_inputs_check(plan.inputs, ctx));
     assert_int_equal(unlink(other), 0);
-    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO,
-                 "other: disappeared while it was being measured: No such file");
+    assert_error(ctx, nb_inputs_check(plan.inputs, ctx), NB_EIO);
 }
 
 static const char *const nothing[] = {NULL};
@@ -161,20 +159,14 @@ static void test_signatures(void **state)
     write_rows(&store, &plan, &a, "ok", 0, 2, ctx);
     assert_error(
         ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &b.program, .retry = nothing}, &pending, &count, ctx),
-        NB_EINVAL,
-        "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b "
-        "(executable bbbbbbbbbbbb; kernels K); mixed=True");
+        NB_EINVAL);
     assert_error(
         ctx,
         nb_store_plan(&store, &plan, &(nb_terms){.program = &rebuilt.program, .retry = nothing}, &pending, &count, ctx),
-        NB_EINVAL,
-        "2 rows were measured by executable aaaaaaaaaaaa (build build-a; kernels K); the program has been rebuilt "
-        "since, this is executable cccccccccccc (build build-a; kernels K); mixed=True");
+        NB_EINVAL);
     assert_error(
         ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &l.program, .retry = nothing}, &pending, &count, ctx),
-        NB_EINVAL,
-        "2 rows were measured with other arithmetic, build-a (executable aaaaaaaaaaaa; kernels K); this is build-a "
-        "(executable aaaaaaaaaaaa; kernels L); mixed=True");
+        NB_EINVAL);
     assert_ok(ctx, nb_store_standing(&store, &plan, NULL, NULL, &standing, ctx));
     assert_int_equal(standing.done, 2);
     assert_int_equal(plan_store(&store, &plan, &b, true, nothing, ctx), 8);
@@ -374,5 +366,5 @@ int main(void)
         test_with_ctx(test_readers),          test_with_ctx(test_reader_writes_nothing),
         test_with_ctx(test_names_of_columns),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -313,14 +313,14 @@ static const char *save(nb_ctx *ctx, int rank, const int64_t *shape, const doubl
     return path;
 }
 
-static void check_refused(nb_ctx *ctx, const fixture *f, const char *path, nb_status status, const char *text)
+static void check_refused(nb_ctx *ctx, const fixture *f, const char *path, nb_status status)
 {
     nb_choice choice = choose(&nb_strategies, nb_format(ctx, "learned(weights=\"%s\")", path), ctx);
     nb_stream stream = {.component = choice.canonical};
     nb_landmarks out;
     nb_status got = nb_landmarks_pick(&(nb_picking){f->scene, &choice, 3, NB_INDEPENDENT, stream, f->rng}, &out, ctx);
     if (!strstr(nb_error_message(ctx), path)) fail_msg("'%s' does not name the file", nb_error_message(ctx));
-    assert_error(ctx, got, status, text);
+    assert_error_of(choice.canonical, ctx, got, status);
 }
 
 static void test_weights_files(void **state)
@@ -330,16 +330,15 @@ static void test_weights_files(void **state)
     double w[10] = {1, 2, 3, 4, 5, -1, 0.5, 2.385, 0, 1};
     int64_t integers[5] = {1, 2, 3, 4, 5};
     open_fixture(ctx, &f, "gaussian(n=20, d=4)");
-    check_refused(ctx, &f, "no-such-file.npy", NB_EIO, "cannot be opened");
-    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){5, 2}, w), NB_EDIM, "expected shape (2, d+1) or (d+1)");
-    check_refused(ctx, &f, save(ctx, 3, (int64_t[]){1, 2, 5}, w), NB_EDIM, "expected shape (2, d+1) or (d+1)");
-    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){2, 4}, w), NB_EDIM,
-                  "4 weights a side, expected 5 for heads of dimension d = 4");
+    check_refused(ctx, &f, "no-such-file.npy", NB_EIO);
+    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){5, 2}, w), NB_EDIM);
+    check_refused(ctx, &f, save(ctx, 3, (int64_t[]){1, 2, 5}, w), NB_EDIM);
+    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){2, 4}, w), NB_EDIM);
     const char *path = save(ctx, 2, (int64_t[]){2, 5}, w);
     assert_ok(ctx, nb_npy_save_integers(path, 1, (int64_t[]){5}, integers, ctx));
-    check_refused(ctx, &f, path, NB_EIO, "integers");
+    check_refused(ctx, &f, path, NB_EIO);
     w[7] = NAN;
-    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){2, 5}, w), NB_ENUMERIC, "weight 7 is NaN");
+    check_refused(ctx, &f, save(ctx, 2, (int64_t[]){2, 5}, w), NB_ENUMERIC);
 }
 
 /* One row of weights serves both sides; the picks are the largest scores. */
@@ -414,7 +413,7 @@ static void test_regression_at_its_edges(void **state)
     assert_ok(ctx, nb_ridge_part_new(2, 8, x, y, &part, ctx));
     assert_true(isnan(nb_r_squared(&part, w)));
     y[3] = INFINITY;
-    assert_error(ctx, nb_ridge_part_new(2, 8, x, y, &part, ctx), NB_ENUMERIC, "regression");
+    assert_error(ctx, nb_ridge_part_new(2, 8, x, y, &part, ctx), NB_ENUMERIC);
 }
 
 static void test_regression_without_memory(void **state)
@@ -449,5 +448,5 @@ int main(void)
         test_with_ctx(test_one_row_of_weights),      test_with_ctx(test_regression_of_a_linear_function),
         test_with_ctx(test_regression_at_its_edges), test_with_ctx(test_regression_without_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

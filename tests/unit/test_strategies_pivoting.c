@@ -412,5 +412,5 @@ int main(void)
         test_with_ctx(test_randomized_leverage),
         test_with_ctx(test_refusals),
     };
-    return cmocka_run_group_tests_name("strategies: pivoting", tests, NULL, NULL);
+    return run_all(tests);
 }

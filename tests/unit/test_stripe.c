@@ -168,5 +168,5 @@ int main(void)
     const struct CMUnitTest tests[] = {test_with_ctx(test_products), test_with_ctx(test_powers),
                                        test_with_ctx(test_add),      test_with_ctx(test_scale),
                                        test_with_ctx(test_packing),  test_with_ctx(test_which)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

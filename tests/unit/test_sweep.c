@@ -91,5 +91,5 @@ static void test_what_forty_settings_share(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_what_forty_settings_share)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

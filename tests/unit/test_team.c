@@ -249,8 +249,8 @@ static void test_threads_end_with_the_memory(void **state)
 static void test_refused(void **state)
 {
     nb_team *team;
-    assert_error(*state, nb_team_new(0, &team, *state), NB_EINVAL, "0 threads, allowed are 1 to 256");
-    assert_error(*state, nb_team_new(NB_MOST_THREADS + 1, &team, *state), NB_EINVAL, "257 threads");
+    assert_error(*state, nb_team_new(0, &team, *state), NB_EINVAL);
+    assert_error(*state, nb_team_new(NB_MOST_THREADS + 1, &team, *state), NB_EINVAL);
 }
 
 int main(void)
@@ -264,5 +264,5 @@ int main(void)
         test_with_ctx(test_threads_end_with_the_memory),
         test_with_ctx(test_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

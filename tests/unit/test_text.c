@@ -108,6 +108,7 @@ static void test_same(void **state)
     assert_false(nb_text_same("a", "ab"));
 }
 
+/* NOLINT(wording): the words are the test's */
 static void wrapped(int used, int indent, int width, const char *text, const char *expected)
 {
     char *made = NULL;
@@ -181,6 +182,7 @@ static void test_wrap(void **state)
     assert_int_equal(nb_text_longest_word(" "), 0);
 }
 
+/* NOLINT(wording): the words are the test's */
 static void hidden(const char *given, pid_t pid, const char *expected)
 {
     char text[128];
@@ -280,5 +282,5 @@ int main(void)
         test_with_ctx(test_shell_line),   test_with_ctx(test_pieces),
         test_with_ctx(test_shorten),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

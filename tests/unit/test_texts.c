@@ -41,5 +41,5 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_numbers), test_with_ctx(test_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -195,5 +195,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_products_side_by_side), test_with_ctx(test_bases_in_order),
                                        test_with_ctx(test_bases_of_hard_vectors)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

@@ -310,5 +310,5 @@ int main(void)
                                        test_with_ctx(test_history),           test_with_ctx(test_pivots),
                                        test_with_ctx(test_strategies),        test_with_ctx(test_who_counts),
                                        test_with_ctx(test_sides_and_nesting), test_with_ctx(test_predicted)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }

