@@ -16,13 +16,11 @@ static nb_status find_others(const char *rows, bool *others, nb_ctx *ctx)
 {
     const char *path, *here;
     long long bytes;
-    json_error_t error;
+    json_t *manifest;
     *others = false;
     NB_NEED(path, nb_format(ctx, "%s/manifest.json", rows));
     if (!nb_is_file(path)) return NB_OK;
-    json_t *manifest = json_load_file(path, 0, &error);
-    NB_REQUIRE(ctx, manifest, NB_EIO, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer_json(ctx, manifest));
+    NB_TRY(ctx, nb_read_json(path, &manifest, ctx));
     NB_TRY(ctx, nb_digest_file("/proc/self/exe", &here, &bytes, ctx));
     const char *executable = json_string_value(json_object_get(manifest, "executable"));
     *others = !executable || strcmp(executable, here) != 0;

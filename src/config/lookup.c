@@ -31,14 +31,13 @@ static bool ends_with(const char *path, const char *end)
 static nb_status read_files(const char *folder, const json_t **files, nb_ctx *ctx)
 {
     const char *path;
-    json_error_t error;
+    json_t *manifest;
     *files = NULL;
     NB_NEED(path, nb_format(ctx, "%s/manifest.json", folder));
     if (!nb_is_file(path)) return NB_OK;
-    json_t *manifest = json_load_file(path, 0, &error);
-    NB_REQUIRE(ctx, manifest, NB_EIO, "%s: is not the manifest of a run: %s", path, error.text);
+    NB_TRY(ctx, nb_read_json(path, &manifest, ctx));
     *files = json_object_get(manifest, "files");
-    return nb_defer_json(ctx, manifest);
+    return NB_OK;
 }
 
 static nb_status check_content(const char *text, const char *place, const char *sha256, nb_ctx *ctx)

@@ -129,12 +129,9 @@ static bool same(const view *v, int a, int b, int column)
 static bool is_number(const nb_grid *a, int column, bool label)
 {
     bool words = label;
-    for (int i = 0; i < a->count; i++) {
-        nb_cell_type type = nb_grid_at(a, i, column)->type;
-        if (type == NB_CELL_INT || type == NB_CELL_REAL || type == NB_CELL_NUMERAL) return true;
-        words = words || (type != NB_CELL_NONE && type != NB_CELL_BLANK);
-    }
-    return !words;
+    for (int i = 0; i < a->count && !words; i++)
+        words = nb_grid_at(a, i, column)->type != NB_CELL_NONE && nb_grid_at(a, i, column)->type != NB_CELL_BLANK;
+    return !words || nb_column_has_number(a, column);
 }
 
 /* Notes that marks occur. */
@@ -175,8 +172,7 @@ static nb_status show_table(view *v, const nb_grid *a, int first, int end, int h
         bool label = shown++ < v->labels;
         formats[c] = nb_comment_format(v->comments, c >= heads ? "_cell" : a->names[c]);
         numbers[c] = is_number(a, c, label);
-        int kind = numbers[c] ? NB_PAGE_NUMBER : label ? NB_PAGE_WORD : NB_PAGE_PROSE;
-        nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
+        nb_column_show(v->page, a->names[c], numbers[c], label);
     }
     for (int i = first; i < end; i++) {
         if (v->band >= 0 && (i == first || !same_cell(nb_grid_at(a, i, v->band), nb_grid_at(a, i - 1, v->band)))) {

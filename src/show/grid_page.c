@@ -23,23 +23,27 @@ void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
     }
 }
 
-static bool has_number(const nb_grid *g, int column)
+bool nb_column_has_number(const nb_grid *g, int column)
 {
-    for (int i = 0; i < g->count; i++)
-        if (nb_grid_at(g, i, column)->type == NB_CELL_INT || nb_grid_at(g, i, column)->type == NB_CELL_REAL)
-            return true;
+    for (int i = 0; i < g->count; i++) {
+        nb_cell_type type = nb_grid_at(g, i, column)->type;
+        if (type == NB_CELL_INT || type == NB_CELL_REAL || type == NB_CELL_NUMERAL) return true;
+    }
     return false;
+}
+
+void nb_column_show(nb_page *page, const char *name, bool number, bool label)
+{
+    int kind = number ? NB_PAGE_NUMBER : label ? NB_PAGE_WORD : NB_PAGE_PROSE;
+    nb_page_column(page, kind | (label ? NB_PAGE_LABEL : 0), "%s", name);
 }
 
 void nb_grid_show(const nb_grid *g, nb_page *page)
 {
     int labels = g->labels;
-    while (g->labels == 0 && labels < g->columns && !has_number(g, labels)) labels++;
+    while (g->labels == 0 && labels < g->columns && !nb_column_has_number(g, labels)) labels++;
     nb_page_table(page);
-    for (int c = 0; c < g->columns; c++) {
-        int kind = has_number(g, c) ? NB_PAGE_NUMBER : c < labels ? NB_PAGE_WORD : NB_PAGE_PROSE;
-        nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->names[c]);
-    }
+    for (int c = 0; c < g->columns; c++) nb_column_show(page, g->names[c], nb_column_has_number(g, c), c < labels);
     for (int i = 0; i < g->count * g->columns; i++) {
         if (i % g->columns == 0) nb_page_row(page);
         nb_cell_show(&g->cells[i], "%.3g", page);

@@ -121,13 +121,10 @@ static bool is_input(const nb_suite *s, const char *name)
 static nb_status pack_code(const nb_suite *s, const char *rows, json_t **code, nb_ctx *ctx)
 {
     const char *path;
-    json_error_t error;
-    json_t *item;
+    json_t *manifest, *item;
     size_t at;
     NB_NEED(path, nb_format(ctx, "%s/manifest.json", rows));
-    json_t *manifest = json_load_file(path, 0, &error);
-    NB_REQUIRE(ctx, manifest, NB_EIO, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer_json(ctx, manifest));
+    NB_TRY(ctx, nb_read_json(path, &manifest, ctx));
     *code = json_array();
     json_array_foreach(json_object_get(manifest, "files"), at, item)
     {
