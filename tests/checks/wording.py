@@ -10,14 +10,15 @@ Prints FILE:LINE: PHRASE for each phrase, two words or more with blanks or numbe
     the arguments of a function whose body compares with "$1" and the like
     the strings in a statement of of_csv and of_json
 
-of tests/*/*.bats; in comparisons of their Python, tests/support/cli/*.py; and, in tests/unit/*.c, in
+of tests/*/*.bats; in comparisons of their Python, tests/support/cli/*.py; and, in tests/unit/*.c and
+tests/conformance/*.c, in
 
     calls of assert_string_equal, strstr, strcmp and the like
     calls of functions and macros that compare with a parameter, and in tables of which such calls have an entry
 
 From the repository's root, or of the files named. A line that has to have one names the reason, or the line above it:
 NOLINT(wording): reason. In C this may be the first line of a call, a table or a function that compares, or the line
-above, for all that it is given. --count counts the phrases by file, those with a reason too.
+above, for all that it is given. --count counts the phrases by file, those with a reason beside them too.
 """
 import ast
 import collections
@@ -354,7 +355,8 @@ def phrases(path):
 counts = collections.Counter()
 bad = False
 for path in [name for name in sys.argv[1:] if name != "--count"] or sorted(
-        glob.glob("tests/*/*.bats") + glob.glob("tests/support/cli/*.py") + glob.glob("tests/unit/*.c")):
+        name for pattern in ("*/*.bats", "support/cli/*.py", "unit/*.c", "conformance/*.c")
+        for name in glob.glob(f"tests/{pattern}")):
     for line, literal, excused in phrases(path):
         counts[path] += 1
         if not excused and "--count" not in sys.argv:

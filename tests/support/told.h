@@ -44,7 +44,7 @@ static inline FILE *told_file(const char *text)
 static inline void tell_bytes(const char *text, const char *end, bool asked)
 {
     for (; text < end; text++) {
-        bool last = text + 1 == end || text[1] == '\n';
+        bool last = text[1] == '\0' || text[1] == '\n';
         if ((*text == '\n' && !asked) || (*text > ' ' && *text <= '~') || (*text == ' ' && !last))
             putc(*text, telling.out);
         else
