@@ -3,29 +3,50 @@
 # The program's texts, a file each: help/COMMAND.txt, describe/KIND/NAME.txt; columns.txt, the columns of rows.csv
 # in their order with what describe says of them; claims.txt and claims.md, the answers to the claims of claims.yaml;
 # told/COMMAND.txt, what commands tell; messages/FILE.txt, what they say in the tests of tests/cli/FILE.bats; and
-# unit/FILE.txt, what is said in those of tests/unit/FILE.c.
+# unit/FILE.txt and python/FILE.txt, what is said in those of tests/unit, and of tests/python, python_long and oracle.
 # The tests compare them with tests/golden; who has changed one on purpose renews them and commits what git diff shows:
 #     tests/golden.sh --renew            all of them, in some minutes
-#     tests/golden.sh --renew FILE...    messages/FILE.txt or unit/FILE.txt alone
-# Or into another folder, but for these two: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
+#     tests/golden.sh --renew FILE...    messages/FILE.txt, unit/FILE.txt and python/FILE.txt alone
+# Or into another folder, but for these three: tests/golden.sh FOLDER. NYSBENCH is the program, ./nysbench if not said.
 set -eu
 cd "$(dirname "$0")/.."
 program=$(realpath "${NYSBENCH:-nysbench}")
 unset COLUMNS
 
+# renew_tests NAME FILE ASKED: what the tests of a file say; ASKED is 0 where it is not named.
+renew_tests() {
+    case $2 in
+    tests/unit/*.c)
+        make -s "build/tests/$1"
+        GOLDEN=renew "build/tests/$1"
+        ;;
+    tests/python/test_*) GOLDEN=renew tests/python.sh "$1" ;;
+    tests/python_long/test_*)
+        if [ "$3" -gt 0 ] || [ -x build/hf-venv/bin/python ]; then
+            GOLDEN=renew tests/python_long.sh "$1"
+        else
+            echo "$1: left as it is, it needs what tests/python_long.sh installs" >&2
+        fi
+        ;;
+    tests/oracle/*)
+        [ ! -e "tests/golden/python/$1.txt" ] ||
+            GOLDEN=renew OPENBLAS_NUM_THREADS=1 /usr/bin/python3 "$2" "$program" "$(mktemp -d)"
+        ;;
+    *.bats)
+        GOLDEN=renew bats "$2"
+        sed -n 's/^@test "\(.*\)" {$/\1/p' "$2" | tests/support/section.sh keep "tests/golden/messages/$1.txt"
+        ;;
+    esac
+}
+
 # renew_messages [FILE]...: those of all tests that have some, or of these.
 renew_messages() {
-    local name file
-    [ $# -gt 0 ] || set -- $(cd tests/golden && ls messages unit | sed -n 's/[.]txt$//p')
+    local name file asked=$#
+    [ $# -gt 0 ] || set -- $(cd tests/golden && ls messages unit python | sed -n 's/[.]txt$//p' | sort -u)
     for name in "$@"; do
-        if [ -e "tests/unit/$name.c" ]; then
-            make -s "build/tests/$name"
-            GOLDEN=renew "build/tests/$name"
-            continue
-        fi
-        file=tests/golden/messages/$name.txt
-        GOLDEN=renew bats tests/*/"$name.bats"
-        sed -n 's/^@test "\(.*\)" {$/\1/p' tests/*/"$name.bats" | tests/support/section.sh keep "$file"
+        for file in tests/*/"$name".{bats,c,py}; do
+            [ ! -e "$file" ] || renew_tests "$name" "$file" "$asked"
+        done
     done
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The part of the Python package that needs PyTorch and transformers, on small random models. From the repository's
 # root, where the library is built: tests/python_long.sh. The first time it makes build/hf-venv, 6 GB from PyPI; where
-# that cannot be, it says so and ends well.
+# that cannot be, it says so and ends well. tests/python_long.sh NAME...: tests/python_long/NAME.py alone.
 set -eu
 cd "$(dirname "$0")/.."
 venv=build/hf-venv
@@ -13,9 +13,10 @@ if ! "$venv/bin/python" -c 'import PIL, soundfile, torch, transformers' 2>/dev/n
     exit 0
 fi
 "$venv/bin/pip" install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./python
-for script in tests/python_long/test_*.py; do
-    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$venv/bin/python" "$script" ./nysbench
+for script in ${*:-$(cd tests/python_long && ls test_*.py)}; do
+    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$venv/bin/python" "tests/python_long/${script%.py}.py" ./nysbench
 done
+[ $# -eq 0 ] || exit 0
 # The oldest transformers that is taken, beside the torch of the other venv.
 older=build/hf-older-venv
 sites() { "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }

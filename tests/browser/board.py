@@ -138,7 +138,7 @@ def test_filter(browser, _):
     select(browser, "linear", "no")
     for track in "encoders", "decoders":
         shown = [e for e in entries(browser, track) if e.is_displayed()]
-        assert shown and all("cost more than linear in n" in e.text for e in shown)
+        assert shown and all(e.get_attribute("data-linear") == "no" for e in shown)
         ids = {e.get_attribute("id") for e in shown}
         curves = browser.find_elements(By.CSS_SELECTOR, f"[data-track={track}] .curve[data-entry]")
         assert ids == {c.get_attribute("data-entry") for c in curves if c.is_displayed()}
@@ -167,7 +167,7 @@ def test_unfold(browser, _):
     summary.send_keys(Keys.ENTER)
     assert "smollm2" in entry.text and "picked" in curve.get_attribute("class")
     inner = entry.find_elements(By.TAG_NAME, "summary")[1]
-    assert inner.text == "Errors by layer and source" and "guile-manual" not in entry.text
+    assert inner.text and "guile-manual" not in entry.text
     inner.send_keys(Keys.SPACE)
     assert "guile-manual" in entry.text
     summary.send_keys(Keys.ENTER)
@@ -183,8 +183,8 @@ def test_names(browser, _):
     assert browser.execute_script("return [...document.querySelectorAll('select')].every(s => s.labels.length === 1)")
     ids = browser.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids)) > 30
-    marked = [e.text for e in entries(browser, "encoders") if "tuned on test sources" in
-              e.find_element(By.TAG_NAME, "th").text]
+    marked = [e.text for e in entries(browser, "encoders")
+              if any("test" in mark.text for mark in e.find_elements(By.CSS_SELECTOR, "th .warning"))]
     assert marked and all("<img" in text for text in marked), marked
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """wording.py - which tests assert a sentence by themselves. Sentences are golden: told, warned and tell
-(tests/cli/helpers.bash) compare them with tests/golden/messages, and tell (tests/support/told.h) compares them with
-tests/golden/unit. What a test asserts are facts.
+(tests/cli/helpers.bash) compare them with tests/golden/messages, tell (tests/support/told.h) compares them with
+tests/golden/unit, and told, tell and show (tests/python/golden.py) with tests/golden/python. What a test asserts are
+facts.
 
 Prints FILE:LINE: PHRASE for each phrase, two words or more with blanks or numbers between them, in
 
@@ -10,8 +11,8 @@ Prints FILE:LINE: PHRASE for each phrase, two words or more with blanks or numbe
     the arguments of a function whose body compares with "$1" and the like
     the strings in a statement of of_csv and of_json
 
-of tests/*/*.bats; in comparisons of their Python, tests/support/cli/*.py; and, in tests/unit/*.c and
-tests/conformance/*.c, in
+of tests/*/*.bats; in what Python compares with (compared.py), in their tests/support/cli/*.py and in tests in Python;
+and, in tests/unit/*.c and tests/conformance/*.c, in
 
     calls of assert_string_equal, strstr, strcmp and the like
     calls of functions and macros that compare with a parameter, and in tables of which such calls have an entry
@@ -20,15 +21,18 @@ From the repository's root, or of the files named. A line that has to have one n
 NOLINT(wording): reason. In C this may be the first line of a call, a table or a function that compares, or the line
 above, for all that it is given. --count counts the phrases by file, those with a reason beside them too.
 """
-import ast
 import collections
 import glob
 import re
 import sys
 
+from compared import texts_compared
+
 PHRASE = re.compile(r"(?<![\w/=.(<-])[A-Za-z]{2,}[,;.]? (?:[0-9.]+ )?[A-Za-z]{2,}(?![\w=(/-]|\.\w)")
 BEFORE = {"if", "elif", "then", "else", "while", "until", "do", "!", "{", "run", "until_true", "eval", "time"}
 STATEMENTS = {"of_csv", "of_json", "of"}
+FILES = ["*/*.bats", "support/cli/*.py", "python/*.py", "python_long/*.py", "models_long/*.py", "oracle/*.py",
+         "browser/*.py", "unit/*.c", "conformance/*.c"]
 C_COMPARES = {"assert_string_equal", "assert_string_not_equal", "assert_memory_equal", "assert_memory_not_equal",
               "strstr", "strcmp", "strncmp", "strcasecmp", "memcmp", "memmem"}
 C_STRING = r'"(?:[^"\\\n]|\\.)*"'
@@ -259,10 +263,9 @@ def phrase_in(literal):
 
 
 def phrases_of_python(lines):
-    for node in ast.walk(ast.parse("\n".join(lines))):
-        for part in ast.walk(node) if isinstance(node, ast.Compare) else ():
-            if isinstance(part, ast.Constant) and isinstance(part.value, str) and phrase_in(part.value):
-                yield part.lineno, part.end_lineno, part.value
+    for text in texts_compared("\n".join(lines)):
+        if phrase_in(text.value):
+            yield text.lineno, text.end_lineno, text.value
 
 
 def phrases_of_bash(lines):
@@ -355,8 +358,7 @@ def phrases(path):
 counts = collections.Counter()
 bad = False
 for path in [name for name in sys.argv[1:] if name != "--count"] or sorted(
-        name for pattern in ("*/*.bats", "support/cli/*.py", "unit/*.c", "conformance/*.c")
-        for name in glob.glob(f"tests/{pattern}")):
+        name for pattern in FILES for name in glob.glob(f"tests/{pattern}")):
     for line, literal, excused in phrases(path):
         counts[path] += 1
         if not excused and "--count" not in sys.argv:

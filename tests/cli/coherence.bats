@@ -136,6 +136,7 @@ assert all(r["error_geometric2"] > 0 and r["error_uniform2"] > 0 for r in x), x'
         --set 'problems=["clusters(n=20, d=8)", "low_rank(n=60, d=16, rank=3, noise=0)"]' --set clusters=[2,5,9,21]
     expect_status 0
     py check_skipped "$WORK/r/rows.csv"
+    reasons "$WORK/r"
     warned plan "$WORK/c.yaml" --set clusters=65
     expect_status 0
     local set

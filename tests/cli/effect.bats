@@ -235,6 +235,7 @@ YAML
             landmarks=4, core=tikhonov)\"]"
     expect_status 1
     py check_faults "$WORK/r/rows.csv"
+    reasons "$WORK/r"
 }
 
 @test "a program that hangs is ended after its time, and so are the rows of that attention" {

@@ -1259,7 +1259,7 @@ def test_half():
         program.forward(huge, "half(format=float16)")
         tap.check(False, "half: values above the range of float16 are refused")
     except RuntimeError as error:
-        tap.check("not finite" in str(error), "half: values above the range of float16 are refused", error)
+        tap.check("coordinate" in str(error), "half: values above the range of float16 are refused", error)
 
 
 def lower_resolution(q, k, v, factor, columns, interpolation, weighted):

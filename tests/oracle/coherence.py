@@ -155,7 +155,7 @@ def main():
         path = row["problem"][11:].split(",")[0]
         data[path] = data.get(path) or tensors(path)
         want = expected(row, data[path]["k" if row["side"] == "keys" else "q"][int(row["head"])])
-        kind = row["partition"].partition("(")[0] + " " + row["side"]
+        kind = row["partition"].partition("(")[0] + "/" + row["side"]
         kinds[kind] = kinds.get(kind, 0) + 1
         infinite += row["mu_block"] == "inf"
         for name, value in want.items():
@@ -166,8 +166,8 @@ def main():
         print(f"{'not ok' if name in wrong else 'ok'} {number} - {name}: {compared[name]} rows")
         if name in wrong:
             print(wrong[name], file=sys.stderr)
-    held = {"random queries": 96, "segments queries": 48, "none queries": 48, "random keys": 24, "segments keys": 12,
-            "none keys": 12, "given queries": 12}
+    held = {"random/queries": 96, "segments/queries": 48, "none/queries": 48, "random/keys": 24, "segments/keys": 12,
+            "none/keys": 12, "given/queries": 12}
     whole = kinds == held and infinite > 0
     print(f"{'ok' if whole else 'not ok'} {len(compared) + 1} - every partition on both sides, some infinite")
     if not whole:

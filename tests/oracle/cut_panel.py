@@ -106,7 +106,7 @@ def check_cut(tap, work):
     x = (np.arange(3)[:, None, None] * 512 + np.arange(n)[None, :, None] + np.zeros(d)).astype("<f2")
     path = os.path.join(work, "x.safetensors")
     metadata = {"heads": "1,5,7", "kv_heads": "0,2,3", "n": str(n), "tokens": str(n), "input": "é",
-                "cut": "first 300 of 900 frames (6.00 s of a 18 s window)"}
+                "cut": "first 300 of 900 frames (6.00 s of a 18 s window)"}  # NOLINT(wording): what is written
     written = {"q": x, "k": -x, "v": x / 2}
     write(path, metadata, written)
     back, tensors = read(path)

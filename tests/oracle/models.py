@@ -15,6 +15,7 @@ import json
 import math
 import os
 import pickle
+import re
 import struct
 import subprocess
 import sys
@@ -26,11 +27,12 @@ from scipy import signal, special, stats
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MODELS = os.path.join(ROOT, "experiments", "models")
-sys.path[:0] = [MODELS, os.path.join(ROOT, "python")]
+sys.path[:0] = [MODELS, os.path.join(ROOT, "python"), os.path.join(ROOT, "tests", "python")]
 WORK = sys.argv[2]
 os.environ["NYSBENCH_MODELS"] = WORK
 
 import effect
+import golden
 import heads
 import layers
 import nysbench
@@ -43,6 +45,8 @@ from vit import ViTRegions, cubic, linear_between, transposed_convolution
 from whisper import WhisperWords, word_errors
 
 TAP = Tap()
+TOLD = golden.Teller()
+golden.PLACES.insert(0, (re.escape(WORK), "/WORK"))
 RNG = np.random.default_rng(20260719)
 
 
@@ -56,12 +60,14 @@ def close(name, found, truth, tolerance=1e-5):
     TAP.check(found.shape == truth.shape and worst <= tolerance, name, f"{worst:.3g} > {tolerance:.3g}")
 
 
-def refused(name, kind, words, function, *arguments):
+def refused(name, kind, function, *arguments):
+    """With an error, which is told."""
     try:
         function(*arguments)
         TAP.check(False, name, "no error")
     except kind as error:
-        TAP.check(words in str(error), name, str(error))
+        TAP.check(True, name)
+        TOLD.tell(error)
 
 
 def slow_attention(q, k, v, causal):
@@ -143,7 +149,7 @@ def check_readers():
     found = weights.ctranslate2(path, "encoder/")
     TAP.check(sorted(found) == ["encoder/a", "encoder/b"] and (found["encoder/a"] == half).all() and
               found["encoder/a"].dtype == np.float32 and (found["encoder/b"] == b).all(), "CTranslate2")
-    refused("CTranslate2: another version", weights.WeightsError, "version 5", weights.ctranslate2,
+    refused("CTranslate2: another version", weights.WeightsError, weights.ctranslate2,
             written("old.bin", struct.pack("<I", 5) + text(b"Spec\0", "H") + struct.pack("<I", 3)), "")
     check_gguf()
     check_torch()
@@ -197,10 +203,9 @@ def check_torch():
         TAP.check(list(found) == list(truth) and all((found[name] == x).all() for name, x in truth.items()),
                   f"PyTorch's, {what}", found)
     short = struct.pack("<q", 4) + b[:4].tobytes() + struct.pack("<q", 12) + a.tobytes()
-    refused("PyTorch's: another size", weights.WeightsError, "storage 1 has 4 numbers; its tensors need 5",
-            weights.torch_state, written("short.bin", head + short))
+    refused("PyTorch's: another size", weights.WeightsError, weights.torch_state, written("short.bin", head + short))
     for what, asked in (("another type", "another"), ("another function", os.getcwd)):
-        refused(f"PyTorch's: {what} is not made", weights.WeightsError, "asks for ", weights.torch_state,
+        refused(f"PyTorch's: {what} is not made", weights.WeightsError, weights.torch_state,
                 written("asks.bin", saved(1, 2, 3, asked)))
 
 
@@ -224,14 +229,15 @@ def check_gguf():
     infos = text(b"x", "Q") + struct.pack("<IQIQ", 1, 32, 12, 0)
     head = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + infos
     path = written("k.gguf", head + bytes(256))
-    refused("GGUF: another type", weights.WeightsError, "tensor x: type 12", weights.gguf, path)
+    refused("GGUF: another type", weights.WeightsError, weights.gguf, path)
 
 
 def check_reading():
     found = read.prose("Title\n=====\n\n\n\nTwo  words \t here. \n   next\n---\n")
+    # NOLINT(wording): the test's
     TAP.check(found == "Title\n\nTwo words here.\nnext\n", "prose without rules and runs of blanks", repr(found))
     TAP.check(read.from_start("a b c", "b", "s") == "b c" and read.from_start("a b c", "@4", "s") == "c", "starts")
-    refused("a start that is not there", read.InputError, "s: its text has no 'x'", read.from_start, "a b c", "x", "s")
+    refused("a start that is not there", read.InputError, read.from_start, "a b c", "x", "s")
     path = written("a.html", b"<title>no</title><p>A &amp; <b>B</b><!-- no --></p>")
     TAP.check(read.raw_text(path) == "A & B", "HTML without marks", read.raw_text(path))
     check_sequences()
@@ -253,16 +259,15 @@ def check_sequences():
     path = written("genes.tsv.gz", gzip.compress(table.replace("cc", "CC").encode()))
     found = read.antibody(path, "A1")
     TAP.check(found == "MW*FG", "amino acids of whole codons between two bases", found)
-    refused("a sequence that is not there", read.InputError, "has no sequence A2", read.antibody, path, "A2")
-    refused("a base that is unknown", read.InputError, "codon ANG: expected three of TCAG", read.amino_acid, "ANG")
+    refused("a sequence that is not there", read.InputError, read.antibody, path, "A2")
+    refused("a base that is unknown", read.InputError, read.amino_acid, "ANG")
     path = written("molecules.csv", b'"c1cc(C(=O)OCC)ccc1Cl","E1"\n"CC(=O)OC","E2"\n"CC(=O)OCCC","P1"\n')
     for name, truth in (("E1", "c1cc(C(=O)OCC)ccc1Cl.CO.O.[OH-].[Na+]>>c1cc(C(=O)O)ccc1Cl"),
                         ("E2", "CC(=O)OC.CO.O.[OH-].[Na+]>>CC(=O)O")):
         found = read.hydrolysis(path, name)
         TAP.check(found == truth and "".join(read.smiles_tokens(found)) == found, f"the reaction of {name}", found)
-    refused("a propyl ester", read.InputError, "P1 is no methyl or ethyl ester: CC(=O)OCCC", read.hydrolysis, path,
-            "P1")
-    refused("a molecule that is not there", read.InputError, "has no molecule E3", read.hydrolysis, path, "E3")
+    refused("a propyl ester", read.InputError, read.hydrolysis, path, "P1")
+    refused("a molecule that is not there", read.InputError, read.hydrolysis, path, "E3")
     vocabulary = written("vocab.txt", b"[PAD]\n[CLS]\n[SEP]\nC\n[OH-]\nCl\n>>\n")
     tokens = read.smiles_tokens("C[OH-]Cl>>C")
     found = read.tokens_between(vocabulary, tokens, 6)
@@ -354,9 +359,8 @@ def check_effects():
     TAP.check(found["model_error"] == found["layer_error"] == found["embedding_distance"] == 0 and
               found["rank_agreement"] > 1 - 1e-12, "exact attention has no effect", found)
     for words in ("3", "some", "one(3)", "-1"):
-        refused(f"layers {words}: refused", ValueError, f"layers '{words}': expected half, all, or one of 0 ... 2",
-                effect.replaced_layers, words, 3)
-    refused("an attention that is not finite", effect.Diverged, "after layer 1", effects.effect_of, "s0",
+        refused(f"layers {words}: refused", ValueError, effect.replaced_layers, words, 3)
+    refused("an attention that is not finite", effect.Diverged, effects.effect_of, "s0",
             lambda layer, q, k, v, causal: q * np.float32(np.nan), [1])
     check_heads(effects)
     check_causal()
@@ -573,12 +577,12 @@ sys.exit(serve.main(["tiny"]))
 def spoken(model, spec, seed, trial, plugins):
     """What specs are to the server of the tiny model."""
     if spec == "refused":
-        raise effect.Refused("no form")
+        raise effect.Refused("refused")
     if spec == "diverged":
-        raise effect.Diverged("not finite")
+        raise effect.Diverged("diverged")
     if spec != "half":
-        raise ValueError(f"no attention {spec}, seed {seed}, trial {trial}")
-    print("noise of an attention")
+        raise ValueError(f"{spec}, {seed}, {trial}")
+    print("noise")
     return half_values
 
 
@@ -591,7 +595,7 @@ def check_server():
     questions = [{"do": "describe"}, ask, *({**ask, "attention": spec} for spec in ("refused", "diverged", "other")),
                  {**ask, "source": 7}, {"do": "dance"}, {"do": "nan"},
                  {"do": "heads", "source": 2, "layers": [2, 0], "file": file}]
-    lines = [json.dumps(question) for question in questions] + ["no JSON"]
+    lines = [json.dumps(question) for question in questions] + ["JSON"]
     asked = "".join(line + "\n" for line in lines)
     done = subprocess.run([sys.executable, "-c", program], input=asked, text=True, capture_output=True)
     TAP.check(done.returncode == 0, "the server ends well", done.stderr)
@@ -604,15 +608,16 @@ def check_server():
     TAP.check(set(found) == {"model_error", "layer_error", "embedding_distance"}, "effect: its columns", found)
     for name in found:
         close(f"effect: {name}", found[name], truth[name])
-    TAP.check(skipped == {"skipped": "no form"} and diverged == {"diverged": "not finite"}, "skipped and diverged")
-    TAP.check(wrong == {"error": "ValueError: no attention other, seed 5, trial 2"}, "a failing attention", wrong)
+    TAP.check(skipped == {"skipped": "refused"} and diverged == {"diverged": "diverged"}, "skipped and diverged")
+    TAP.check(wrong == {"error": "ValueError: other, 5, 2"}, "a failing attention", wrong)
     TAP.check(range_["error"].startswith("IndexError"), "a source that is not there", range_)
-    TAP.check(unknown["error"] == "do: dance; allowed: describe, effect, heads, nan", "an unknown question", unknown)
-    TAP.check(nan.get("error", "").startswith("ValueError: Out of range float values"), "NaN, which JSON has not", nan)
+    TAP.check(list(unknown) == ["error"], "an unknown question", unknown)
+    TOLD.tell(unknown["error"])
+    TAP.check(nan.get("error", "").startswith("ValueError: "), "NaN, which JSON has not", nan)
     TAP.check(heads == {} and all((weights.safetensors(file)[name] == array).all()
                                   for name, array in effects.heads("s2", [2, 0]).items()), "heads: the file")
     TAP.check(garbled["error"].startswith("JSONDecodeError"), "what is no JSON", garbled)
-    TAP.check("noise of" in done.stderr, "what is printed goes to standard error", done.stderr)
+    TAP.check("noise" in done.stderr, "what is printed goes to standard error", done.stderr)
     bare = subprocess.run([sys.executable, os.path.join(MODELS, "serve.py"), "minilm"], capture_output=True, text=True,
                           env={**os.environ, "NYSBENCH_MODELS": os.path.join(WORK, "none")}, stdin=subprocess.DEVNULL)
     TAP.check(bare.returncode == 2 and "run experiments/models/fetch.sh" in bare.stderr and not bare.stdout,
@@ -636,9 +641,9 @@ def check_library():
                   for refresh in (9, 1))
     TAP.check(kept == anew, "nothing is kept from layer to layer")
     effects = tiny_effects(TinyCausal)
-    refused("no causal form: refused", effect.Refused, "causal", effects.effect, "s0", "nystrom(landmarks=4)", "all")
-    refused("a spec that is wrong is an error", nysbench.ArgumentError, "landmark", effects.effect, "s0",
-            "nystrom(landmarks=none)", "all")
+    refused("no causal form: refused", effect.Refused, effects.effect, "s0", "nystrom(landmarks=4)", "all")
+    refused("a spec that is wrong is an error", nysbench.ArgumentError, effects.effect, "s0", "nystrom(landmarks=none)",
+            "all")
 
 
 def main():
@@ -646,6 +651,8 @@ def main():
     for check in (check_layers, check_readers, check_reading, check_effects, check_words, check_regions,
                   check_transcripts, check_server, check_library):
         check()
+    changed = "" if TAP.failed else golden.difference("what is refused", TOLD)
+    TAP.check(not changed, "what errors say is golden", changed)
     print(f"1..{TAP.count}")
     return TAP.failed > 0
 

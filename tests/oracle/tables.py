@@ -51,7 +51,7 @@ metrics: error
 plots: []
 """
 WAY = ("problem", "head", "kernel", "strategy", "pairing", "factors")
-BEST = "the best core of F X B"
+BEST = "the best core of F X B"  # NOLINT(wording): a label
 
 
 def number(row, column):
@@ -124,7 +124,7 @@ def subset(by, value, panels):
             return value.split("(")[0] == choice[0].split("(")[0]
         if by == "16m/n":
             n = 60 if choice[0].startswith("gaussian") else 257
-            return (16 * choice[-1] >= n) == (value == "1 or more")
+            return (16 * choice[-1] >= n) == (value == "1 or more")  # NOLINT(wording): a label
         return by == "all"
     return holds
 

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""unittest with TAP on standard output; what went wrong goes to standard error."""
+"""unittest with TAP on standard output; what went wrong goes to standard error. What tests tell is golden."""
 import sys
 import unittest
+
+import golden
 
 
 class Result(unittest.TestResult):
     def say(self, good, test, note=""):
-        print(f"{'ok' if good else 'not ok'} {self.testsRun} - {test.id().partition('.')[2]}{note}", flush=True)
+        print(f"{'ok' if good else 'not ok'} {self.testsRun} - {name_of(test)}{note}", flush=True)
 
     def addSuccess(self, test):
-        self.say(True, test)
+        changed = golden.difference(name_of(test), test)
+        if changed:
+            self.failures.append((test, changed))
+            self.fail(test, self.failures)
+        else:
+            self.say(True, test)
 
     def addSkip(self, test, reason):
         self.say(True, test, f" # SKIP {reason}")
@@ -35,8 +42,21 @@ class Result(unittest.TestResult):
         print(texts[-1][1], file=sys.stderr)
 
 
+def name_of(test):
+    return test.id().partition(".")[2]
+
+
+def names_in(suite):
+    for one in suite:
+        yield from names_in(one) if isinstance(one, unittest.TestSuite) else [name_of(one)]
+
+
 def main():
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    result = Result()
+    result, names = Result(), list(names_in(suite))
     suite.run(result)
-    sys.exit(not result.wasSuccessful())
+    good = result.wasSuccessful()
+    left = golden.left(names) if good else []
+    if left:
+        print(f"{golden.STORED} has sections of no test: {left}; tests/golden.sh --renew drops them", file=sys.stderr)
+    sys.exit(not good or bool(left))

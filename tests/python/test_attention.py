@@ -11,6 +11,7 @@ from unittest import mock
 
 import numpy as np
 
+import golden
 import nysbench
 import reference
 import tap
@@ -84,7 +85,7 @@ class Exact(unittest.TestCase):
 
 
 
-class Pieces(unittest.TestCase):
+class Pieces(golden.Case):
     def test_pieces_have_the_bits_of_one_pass(self):
         for batch in (), (2,):
             x = draw(heads=4, key_heads=2, n=90, dv=5, batch=batch)
@@ -96,7 +97,7 @@ class Pieces(unittest.TestCase):
                 pieces = [attention.extend(*(y[..., a:b, :] for y in x)) for a, b in zip(cuts, cuts[1:])]
                 np.testing.assert_array_equal(np.concatenate(pieces, axis=-2), whole)
                 self.assertGreater(attention.cost.multiplications, 0)
-                with self.assertRaisesRegex(nysbench.ShapeError, "90 tokens, of which 90 are taken"):
+                with self.told(nysbench.ShapeError):
                     attention.extend(*(y[..., :1, :] for y in x))
                 attention.restart()
 
@@ -111,13 +112,13 @@ class Pieces(unittest.TestCase):
     def test_what_does_not_fit_is_refused(self):
         q, k, v = draw(n=20)
         shapes = q.shape, k.shape, v.shape
-        with self.assertRaisesRegex(nysbench.ArgumentError, "streamed takes all tokens at once"):
+        with self.told(nysbench.ArgumentError):
             nysbench.Attention("streamed", *shapes, causal=True).extend(q[:, :1], k[:, :1], v[:, :1])
         attention = nysbench.Attention("h2o", *shapes, causal=True)
         for wrong in (q[:, :1], k[:, :2], v[:, :1]), (q[0, 0], k[:, :1], v[:, :1]), (q[0], k[0], v[0]):
             with self.assertRaises(nysbench.ShapeError):
                 attention.extend(*wrong)
-        with self.assertRaisesRegex(nysbench.ArgumentError, "tokens = 0"):
+        with self.told(nysbench.ArgumentError):
             attention.extend(q[:, :0], k[:, :0], v[:, :0])
 
 class Approximate(unittest.TestCase):
@@ -176,7 +177,7 @@ class Approximate(unittest.TestCase):
         self.assertGreaterEqual(opened.cost.bytes, 4 * n * n)
 
 
-class Out(unittest.TestCase):
+class Out(golden.Case):
     def test_out_takes_the_outputs(self):
         q, k, v = draw(dv=3)
         out = np.full((4, 70, 3), np.nan, np.float32)
@@ -192,78 +193,59 @@ class Out(unittest.TestCase):
             found = nysbench.attention(one.reshape(q.shape), k, v, "streamed", out=other.reshape(q.shape))
             np.testing.assert_array_equal(found, nysbench.attention(q, k, v, "streamed"))
             for arrays in ((one.reshape(q.shape), k, v), (q, one.reshape(q.shape), v), (q, k, one.reshape(q.shape))):
-                self.assertRaisesRegex(nysbench.ArgumentError, "shares memory", nysbench.attention, *arrays, "streamed",
-                                       out=across.reshape(q.shape))
+                self.told(nysbench.ArgumentError, nysbench.attention, *arrays, "streamed", out=across.reshape(q.shape))
 
     def test_mistakes(self):
         q, k, v = draw()
         read_only = np.empty_like(q)
         read_only.flags.writeable = False
-        for kind, message, out in ((nysbench.ArgumentError, "float32 array in C order", np.empty(q.shape)),
-                                   (nysbench.ArgumentError, "float32 array in C order",
-                                    np.empty_like(q).swapaxes(0, 1)),
-                                   (nysbench.ArgumentError, "writeable", read_only),
-                                   (nysbench.ArgumentError, "expected a writeable float32 array", q.tolist()),
-                                   (nysbench.ShapeError, r"out: \(4, 70, 15\), expected \(4, 70, 16\)",
-                                    np.empty((4, 70, 15), np.float32)),
-                                   (nysbench.ArgumentError, "shares memory", q)):
-            with self.subTest(message=message):
-                self.assertRaisesRegex(kind, message, nysbench.attention, q, k, v, "streamed", out=out)
+        for kind, out in ((nysbench.ArgumentError, np.empty(q.shape)),
+                          (nysbench.ArgumentError, np.empty_like(q).swapaxes(0, 1)),
+                          (nysbench.ArgumentError, read_only), (nysbench.ArgumentError, q.tolist()),
+                          (nysbench.ShapeError, np.empty((4, 70, 15), np.float32)), (nysbench.ArgumentError, q)):
+            self.told(kind, nysbench.attention, q, k, v, "streamed", out=out)
 
 
-class Mistakes(unittest.TestCase):
+class Mistakes(golden.Case):
     def test_shapes(self):
         q, k, v = draw()
-        for message, arrays in ((r"expected \(heads, n, d\) or \(inputs, heads, n, d\)", (q[0, 0], k[0, 0], v[0, 0])),
-                                ("all three alike", (q[None], k, v)),
-                                ("inputs and tokens must be as many", (q, k[:, 1:], v[:, 1:])),
-                                ("inputs and tokens must be as many", (q[None].repeat(2, 0), k[None], v[None])),
-                                ("the same dimension", (q, k[..., 1:], v)),
-                                ("same heads, whose number divides", (q, k[1:], v[1:])),
-                                ("same heads, whose number divides", (q, k[1:3], v))):
-            with self.subTest(message=message):
-                self.assertRaisesRegex(nysbench.ShapeError, message, nysbench.attention, *arrays, "streamed")
-        self.assertRaisesRegex(nysbench.ArgumentError, "a length 0", nysbench.attention, q[:, :0], k[:, :0], v[:, :0],
-                               "streamed")
-        self.assertRaisesRegex(TypeError, "q: expected a shape such as q.shape, not an array", nysbench.Attention,
-                               "streamed", q)
-        self.assertRaisesRegex(TypeError, "k: expected a shape such as k.shape, not int", nysbench.Attention,
-                               "streamed", q.shape, 3)
+        for arrays in ((q[0, 0], k[0, 0], v[0, 0]), (q[None], k, v), (q, k[:, 1:], v[:, 1:]),
+                       (q[None].repeat(2, 0), k[None], v[None]), (q, k[..., 1:], v), (q, k[1:], v[1:]),
+                       (q, k[1:3], v)):
+            with self.subTest([x.shape for x in arrays]):
+                self.told(nysbench.ShapeError, nysbench.attention, *arrays, "streamed")
+        self.told(nysbench.ArgumentError, nysbench.attention, q[:, :0], k[:, :0], v[:, :0], "streamed")
+        self.told(TypeError, nysbench.Attention, "streamed", q)
+        self.told(TypeError, nysbench.Attention, "streamed", q.shape, 3)
         opened = nysbench.Attention("streamed", q.shape)
-        self.assertRaisesRegex(nysbench.ShapeError, r"q \(4, 69, 16\).* but opened for \(4, 70, 16\)", opened, q[:, 1:],
-                               k, v)
+        self.told(nysbench.ShapeError, opened, q[:, 1:], k, v)
 
     def test_a_copy_would_be_freed_twice(self):
         opened = nysbench.Attention("streamed", (4, 70, 16))
         for copied in (copy.copy, copy.deepcopy, pickle.dumps):
-            self.assertRaisesRegex(TypeError, "open another", copied, opened)
+            self.told(TypeError, copied, opened)
 
     def test_numbers(self):
         q, k, v = draw()
-        for x, message in ((np.nan, "^k: .*NaN or Inf"), (np.inf, "^k: .*NaN or Inf"),
-                           (1e300, r"^k: numbers too large for float32, whose largest is 3.4e\+38$")):
+        for x in np.nan, np.inf, 1e300:
             wrong = k.astype(float)
             wrong[2, 3, 4] = x
-            self.assertRaisesRegex(nysbench.NumericError, message, nysbench.attention, q, wrong, v, "streamed")
-        self.assertRaisesRegex(TypeError, "k: expected real numbers", nysbench.attention, q, k + 1j, v, "streamed")
+            self.told(nysbench.NumericError, nysbench.attention, q, wrong, v, "streamed")
+        self.told(TypeError, nysbench.attention, q, k + 1j, v, "streamed")
         nysbench.attention(q, k, v, "streamed")
 
     def test_specs(self):
         q, k, v = draw()
-        for kind, message, spec, more in (
-                (nysbench.ArgumentError, "did you mean 'nystrom'", "nystrm", {}),
-                (nysbench.ArgumentError, "landmark", "nystrom(landmark=4)", {}),
-                (nysbench.ArgumentError, "71|70", "nystrom(landmarks=71)", {}),
-                (nysbench.ArgumentError, "(?i)mask|causal", "nystrom(landmarks=4)", dict(causal=True)),
-                (nysbench.ArgumentError, "threads 0", "streamed", dict(threads=0)),
-                (nysbench.ArgumentError, "threads", "streamed", dict(threads=100000)),
-                (nysbench.ArgumentError, "trial -1", "streamed", dict(trial=-1)),
-                (TypeError, "spec: expected a string", 3, {}),
-                (TypeError, "spec: expected a string, not list", ["streamed"], {}),
-                (TypeError, "causal: expected True or False, not 'false'", "streamed", dict(causal="false")),
-                (TypeError, "threads: expected an integer", "streamed", dict(threads=1.5))):
+        for kind, spec, more in (
+                (nysbench.ArgumentError, "nystrm", {}), (nysbench.ArgumentError, "nystrom(landmark=4)", {}),
+                (nysbench.ArgumentError, "nystrom(landmarks=71)", {}),
+                (nysbench.ArgumentError, "nystrom(landmarks=4)", dict(causal=True)),
+                (nysbench.ArgumentError, "streamed", dict(threads=0)),
+                (nysbench.ArgumentError, "streamed", dict(threads=100000)),
+                (nysbench.ArgumentError, "streamed", dict(trial=-1)), (TypeError, 3, {}), (TypeError, ["streamed"], {}),
+                (TypeError, "streamed", dict(causal="false")), (TypeError, "streamed", dict(threads=1.5))):
             with self.subTest(spec=spec, **more):
-                self.assertRaisesRegex(kind, message, nysbench.attention, q, k, v, spec, **more)
+                self.told(kind, nysbench.attention, q, k, v, spec, **more)
 
 
 class Threads(unittest.TestCase):
@@ -412,8 +394,8 @@ class Functions(unittest.TestCase):
 
     def test_what_it_raises(self):
         def broken(points, m):
-            raise LookupError("not this")
-        with self.assertRaisesRegex(LookupError, "not this"):
+            raise LookupError
+        with self.assertRaises(LookupError):
             nysbench.attention(*np.ones((3, 2, 32, 4)), "nystrom(landmarks=4)", strategy=broken)
 
 

@@ -7,6 +7,7 @@ these."""
 import functools
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import warnings
 
 import numpy as np
 
+import golden
 import nysbench
 import tap
 
@@ -83,7 +85,7 @@ def first(attention, **keys):
     return rows[0]
 
 
-class InRuns(unittest.TestCase):
+class InRuns(golden.Case):
     def test_outputs_and_verdicts(self):
         found, run = rows_of(["streamed", "nystrom(landmarks=4)", exact, noisy], timed=False, trials=3, jobs=2)
         self.assertEqual({label: len(rows) for label, rows in found.items()},
@@ -213,38 +215,22 @@ class InRuns(unittest.TestCase):
         def leaves(q, k, v):
             sys.exit(3)
 
-        said = {short: ("failed",
-                        "short: returned ndarray (float32) of shape (4, 3, 8); expected real numbers of shape (4, 48, "
-                        "8)"),
-                texts: ("failed", "texts: returned ndarray (<U1)"),
-                negative: ("failed",
-                           "negative: returned -1 beside its outputs; expected seconds, a number of 0 or more"),
-                devices: ("failed", "devices: returned the device 7; expected a text of at most 80 bytes"),
-                four: ("failed", "four: returned 4 values; expected outputs, or (outputs, seconds)"),
-                raises: ("failed", "raises: ValueError: no luck today (test_attention_functions.py, line"),
-                writes: ("failed", "read-only"),
-                undefined: ("diverged", "undefined: outputs are not finite: head 0, token 0, coordinate 0 is nan"),
-                nothing: ("failed", "nothing: returned None; expected real numbers of shape (4, 48, 8)"),
-                word: ("failed", "word: returned 'a'; expected real numbers of shape (4, 48, 8)"),
-                leaves: ("failed", "leaves: called sys.exit(3)")}
-        found, _ = rows_of(["streamed", *said], (Q[0], K[0], V[0]), trials=1, timed=False)
+        statuses = {function: "diverged" if function is undefined else "failed" for function in
+                    (short, texts, negative, devices, four, raises, writes, undefined, nothing, word, leaves)}
+        found, _ = rows_of(["streamed", *statuses], (Q[0], K[0], V[0]), trials=1, timed=False)
         self.assertEqual(found["streamed"][0]["status"], "ok")
-        for function, (status, text) in said.items():
+        for function, status in statuses.items():
             row = found[function.__name__][0]
             self.assertEqual(row["status"], status, row)
-            self.assertIn(text, row["reason"])
-            self.assertRegex(row["reason"], f"^{function.__name__}: ")
+            if function is not writes:  # what NumPy says of that
+                self.tell(row["reason"])
 
     def test_what_stands_in_the_wrong_place(self):
-        for given, text in ((lambda points, m: range(m),
-                             "has no parameter q and no k and no v: an attention is given q, k and v"),
-                            (lambda q, k, v, power: v, "power: an attention is given")):
-            with self.assertRaisesRegex(TypeError, text):
-                first(given)
-        with self.assertRaisesRegex(TypeError,
-                                    "is a function for an attention, where a function for a strategy is expected"):
+        for given in (lambda points, m: range(m)), (lambda q, k, v, power: v):
+            self.told(TypeError, first, given)
+        with self.told(TypeError):
             nysbench.run(problems="gaussian(n=24, d=4)", strategies=values, cores="svd", landmarks=4, progress=False)
-        with self.assertRaisesRegex(ValueError, "tensors 'jax': expected 'torch' or 'numpy'"):
+        with self.told(ValueError):
             nysbench.attention_function(values, tensors="jax")
 
     @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "needs cloudpickle")
@@ -258,8 +244,8 @@ class InRuns(unittest.TestCase):
         self.assertEqual(first(lambda q, k, v: factor * v, isolate=True)["output_error"],
                          first(lambda q, k, v: 3 * v)["output_error"])
         broken = first(lambda q, k, v: v[:factor], isolate=True)
-        self.assertEqual((broken["status"], broken["reason"].partition(" of shape")[0]),
-                         ("failed", "lambda: returned ndarray (float32)"))
+        self.assertEqual(broken["status"], "failed")
+        self.tell(broken["reason"])
         self.assertEqual(first(nysbench.attention_function(values, name="isolated"), isolate=True)["status"], "ok")
         lock = threading.Lock()
 
@@ -267,7 +253,7 @@ class InRuns(unittest.TestCase):
             with lock:
                 return v
 
-        with self.assertRaisesRegex(TypeError, "^locked: cannot be copied into another process: .*lock"):
+        with self.assertRaises(TypeError):  # which ends with what Python says of a lock
             first(locked, isolate=True)
         self.assertEqual(first(locked)["status"], "ok")
 
@@ -292,9 +278,8 @@ class InRuns(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), folder], capture_output=True, text=True,
                                   timeout=300)
-            self.assertEqual(done.stdout,
-                             f"interrupted in waits; what was measured is kept, and the same call goes on: {folder}\n",
-                             done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.tell(done.stdout)
             rows = nysbench.row_arrays(folder)
             self.assertEqual(sorted(zip(rows["attention_label"], rows["head"], rows["status"])),
                              [("streamed", 0, "ok"), ("streamed", 2, "ok"), ("waits", 0, "ok"),
@@ -353,7 +338,7 @@ class InRuns(unittest.TestCase):
         np.testing.assert_array_equal(one, again)
 
 
-class Calls(unittest.TestCase):
+class Calls(golden.Case):
     def test_batches_seeds_and_places(self):
         np.testing.assert_array_equal(nysbench.attention(Q, K, V, values), V)
         np.testing.assert_array_equal(nysbench.attention(Q[0, 0], K[0, 0], V[0, 0], values), V[0, 0])
@@ -365,28 +350,26 @@ class Calls(unittest.TestCase):
         self.assertTrue(Q.flags.writeable)
 
     def test_what_is_wrong_is_raised(self):
-        with self.assertRaisesRegex(nysbench.ArgumentError, "returned ndarray"):
+        with self.told(nysbench.ArgumentError):
             nysbench.attention(Q, K, V, lambda q, k, v: v[:1])
-        with self.assertRaisesRegex(nysbench.ArgumentError, "values: has no causal form"):
+        with self.told(nysbench.ArgumentError):
             nysbench.attention(Q, K, V, values, causal=True)
         odd = V.copy()
         odd[1, 2, 3, 4] = np.nan
-        with self.assertRaisesRegex(nysbench.NumericError, "^lambda: outputs are not finite: input 1, head 2, token 3, "
-                                                           "coordinate 4 is nan$"):
+        with self.told(nysbench.NumericError):
             nysbench.attention(Q, K, V, lambda q, k, v: odd[1] if np.array_equal(v, V[1]) else v)
-        with self.assertRaisesRegex(nysbench.NumericError, "^streamed: outputs are not finite: input 0, head 0, token "
-                                                           "0, coordinate 0 is "):
+        with self.assertRaises(nysbench.NumericError):  # nan or inf, by the CPU
             nysbench.attention(Q, K, np.full_like(V, 3e38), "streamed")
-        for returned, came in ((None, "None"), ("a", "'a'"), ([[1.0], [1.0, 2.0]], "list")):
-            with self.assertRaisesRegex(nysbench.ArgumentError, f"^lambda: returned {came}; expected real numbers of"):
+        for returned in None, "a", [[1.0], [1.0, 2.0]]:
+            with self.told(nysbench.ArgumentError):
                 nysbench.attention(Q, K, V, lambda q, k, v, returned=returned: returned)
-        with self.assertRaisesRegex(nysbench.ArgumentError, r"^lambda: called sys.exit\(3\)$"):
+        with self.told(nysbench.ArgumentError):
             nysbench.attention(Q, K, V, lambda q, k, v: sys.exit(3))
-        with self.assertRaisesRegex(nysbench.ArgumentError, r"^lambda: called sys.exit\('bye'\)$"):
+        with self.told(nysbench.ArgumentError):
             nysbench.attention(Q, K, V, "nystrom(landmarks=4)", strategy=lambda points, m: sys.exit("bye"))
-        with self.assertRaisesRegex(nysbench.ArgumentError, "strategy: values is a function"):
+        with self.told(nysbench.ArgumentError):
             nysbench.attention(Q, K, V, values, strategy=lambda points, m: range(m))
-        with self.assertRaisesRegex(ZeroDivisionError, "division"):
+        with self.assertRaises(ZeroDivisionError):
             nysbench.attention(Q, K, V, lambda q, k, v: 1 / 0)
 
     def test_a_strategy_beside_a_program(self):
@@ -405,15 +388,15 @@ class Calls(unittest.TestCase):
                     np.testing.assert_allclose(found, expected, atol=1e-5)
 
             def broken(points, m):
-                raise ValueError("no landmarks today")
+                raise ZeroDivisionError
 
             def few(points, m):
                 return np.arange(3)
 
             for spec in here, elsewhere:  # what it raises is its own, wherever the rest is made
-                with self.assertRaisesRegex(ValueError, "^no landmarks today$"):
+                with self.assertRaises(ZeroDivisionError):
                     nysbench.attention(Q[0], K[0], V[0], spec, strategy=broken)
-                with self.assertRaisesRegex(nysbench.ArgumentError, "few: returned integers of shape \\(3,\\)"):
+                with self.told(nysbench.ArgumentError):
                     nysbench.attention(Q[0], K[0], V[0], spec, strategy=few)
                 nysbench.attention(Q[0], K[0], V[0], spec, strategy=lambda points, m: np.arange(m))
 
@@ -458,7 +441,7 @@ class Stepwise:
         return scores / scores.sum(-1, keepdims=True) @ self.v
 
 
-class Steps(unittest.TestCase):
+class Steps(golden.Case):
     def test_one_with_a_state(self):
         layer = nysbench.Attention(Stepwise(), Q[0].shape, causal=True)
         one = layer(Q[0], K[0], V[0])
@@ -471,14 +454,13 @@ class Steps(unittest.TestCase):
 
     def test_what_is_wrong_is_raised(self):
         one = [x[0][:, :1] for x in (Q, K, V)]
-        with self.assertRaisesRegex(nysbench.ArgumentError,
-                                    "masked takes all tokens at once, not piece by piece: it has no methods extend"):
+        with self.told(nysbench.ArgumentError):
             nysbench.Attention(masked, Q[0].shape, causal=True).extend(*one)
-        with self.assertRaisesRegex(nysbench.ArgumentError, r"expected \(heads, n, d\) and causal=True"):
+        with self.told(nysbench.ArgumentError):
             nysbench.Attention(Stepwise(), Q[0].shape).extend(*one)
         layer = nysbench.Attention(Stepwise(), Q[0].shape, causal=True)
         layer.extend(*(x[0] for x in (Q, K, V)))
-        with self.assertRaisesRegex(nysbench.ShapeError, "opened for 48 tokens, of which 48 are taken"):
+        with self.told(nysbench.ShapeError):
             layer.extend(*one)
 
     def test_check(self):
@@ -486,14 +468,13 @@ class Steps(unittest.TestCase):
             return next(check for check in nysbench.check(one) if check.name == "steps")
 
         self.assertEqual(steps(Stepwise()).passed, True)
-        self.assertRegex(steps(Stepwise(3)).says,
-                         r"^piece by piece, the output of token 60 of 96 in head 0 is .*, and .* in one pass$")
+        self.show(steps(Stepwise(3)).says)
         without = Stepwise()
         without.restart = None
-        self.assertRegex(steps(without).says, "takes all tokens at once")
+        self.show(steps(without).says)
 
 
-class Checks(unittest.TestCase):
+class Checks(golden.Case):
     def failed(self, function):
         return {one.name: one.says for one in nysbench.check(function) if not one.passed}
 
@@ -507,9 +488,7 @@ class Checks(unittest.TestCase):
                 scores = scores * seen
             return scores / scores.sum(-1, keepdims=True) @ v
 
-        self.assertRegex(self.failed(leaks).pop("causal"),
-                         r"^12 heads of 1024 tokens: it looks ahead under a causal mask: other tokens from number 512 "
-                         r"on change the output of token 511 in head 3 from")
+        self.show(self.failed(leaks).pop("causal"))
 
     def test_one_cause_is_told_once_by_the_name_of_the_function(self):
         def broken(q, k, v):
@@ -521,31 +500,27 @@ class Checks(unittest.TestCase):
         def wide(F, A):
             return F
 
-        for function, first, says, others in (
-                (broken, "output", r"^1 token: broken: RuntimeError: no luck \(.*\)$", ["cost", "random"]),
-                (twice, "picks", r"^2 tokens: m = 2, pairing independent: twice: returned token 0 twice, as landmarks "
-                 r"0 and 1; each landmark needs a token of its own$", ["traits"]),
-                (wide, "x", r"^2 tokens: m = 1, factors nystromformer: wide: returned ndarray \(float64\) of shape "
-                 r"\(2, 1\); expected real numbers of shape \(1, 1\)$", ["traits"])):
+        for function, first, others in ((broken, "output", ["cost", "random"]), (twice, "picks", ["traits"]),
+                                        (wide, "x", ["traits"])):
             found = self.failed(function)
-            self.assertRegex(found.pop(first), says)
-            self.assertEqual(found, dict.fromkeys(others, f"the same as in {first}"))
+            self.assertEqual(set(found), {first, *others})
+            for says in found.values():
+                self.tell(says)
 
     def test_what_a_pairing_lacks_is_no_failure(self):
         """Where all picks fail, those that fail since they lack what the function takes are passed over."""
         def broken(keys, m):
             raise RuntimeError("no luck")
 
-        self.assertRegex(self.failed(broken)["picks"], "pairing keys: broken: RuntimeError: no luck")
+        self.tell(self.failed(broken)["picks"])
 
     def test_good_ones_pass(self):
         self.assertEqual(self.failed(stable), {})
-        self.assertEqual(repr(nysbench.check(stable)).splitlines()[-1], "0 of 7 checks failed")
+        self.tell(repr(nysbench.check(stable)).splitlines()[-1])
         self.assertEqual(self.failed(lambda points, m: range(m)), {})
 
     def test_huge_norms(self):
-        self.assertRegex(self.failed(masked)["output"],
-                         "^28 tokens of huge norms: outputs are not finite: head 0, token 0, coordinate 0 is nan$")
+        self.tell(self.failed(masked)["output"])
 
     def test_from_the_shell(self):
         """FILE.py:NAME of an attention, a strategy and a core, good and bad."""
@@ -558,18 +533,12 @@ class Checks(unittest.TestCase):
                            "np.linalg.pinv(A)\n"
                            "def needs(q, k, v, power):\n    return v\n")
             environment = {**os.environ, "NYSBENCH_PYTHON": sys.executable}
-            for what, status, text in ((f"{path}:ahead", 1,
-                                        "FAIL ahead, causal: 2 tokens: it looks ahead under a causal mask: other "
-                                        "tokens from number 1 on change the output of token 0 in head 0 "),
-                                       (path, 0, "PASS last, picks: "),
-                                       (f"{path}:pinv", 0, "PASS pinv, "),
-                                       (f"{path}:none", 2, "mine.py: has no function none"),
-                                       (f"{path}:needs", 2, "needs: power: an attention is given"),
-                                       (f"{folder}/other.py", 2, "there is no file")):
+            for what, status in ((f"{path}:ahead", 1), (path, 0), (f"{path}:pinv", 0), (f"{path}:none", 2),
+                                 (f"{path}:needs", 2), (f"{folder}/other.py", 2)):
                 done = subprocess.run([nysbench.program(), "check", what], env=environment, capture_output=True,
                                       text=True, timeout=300)
                 self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-                self.assertIn(text, done.stdout + done.stderr)
+                self.show(done.stdout + done.stderr)
 
     def test_equal_tokens(self):
         """One that fails only where several tokens are all the same."""
@@ -580,7 +549,7 @@ class Checks(unittest.TestCase):
 
         failed = self.failed(spread)
         self.assertEqual(list(failed), ["output"])
-        self.assertRegex(failed["output"], "^12 points, all zero: outputs are not finite: head 0, token 0, ")
+        self.tell(failed["output"])
 
     def test_threads(self):
         """A program that depends on the number of its threads, and on nothing else."""
@@ -597,29 +566,25 @@ class Checks(unittest.TestCase):
                         np.save(asked["folder"] + "/out.npy", v * (1 if "same" in sys.argv else asked["threads"]))
                         print('{"done": "attention"}', flush=True)
                     """))
-            for word, verdict in (("other", "FAIL threaded, output: 1 token: other outputs with two threads"),
-                                  ("same", "PASS threaded, output: ")):
+            for word in "other", "same":
                 spec = f'command(run="{sys.executable} {path} {word}", serve=true, deterministic=true, label=threaded)'
                 done = subprocess.run([nysbench.program(), "check", "--kind", "attention", spec], capture_output=True,
                                       text=True, timeout=300)
-                self.assertIn(verdict, done.stdout)
-                self.assertEqual(done.stdout.count("FAIL"), int(word == "other"), done.stdout)
+                self.assertEqual(re.findall("FAIL.*, (.*?):", done.stdout), ["output"] * (word == "other"), done.stdout)
+                self.show(done.stdout)
 
     def test_what_depends_on_more_than_its_arguments(self):
-        self.assertEqual(self.failed(lambda q, k, v: v * np.random.rand()).pop("output"),
-                         "1 token: other outputs for the same seed")
-        with self.assertRaisesRegex(TypeError, "has no parameter m"):
+        self.tell(self.failed(lambda q, k, v: v * np.random.rand()).pop("output"))
+        with self.told(TypeError):
             nysbench.check(lambda x: x)
 
     def test_what_there_is_nothing_to_check_of(self):
         def no_number(q, k, v):
             return np.copysign(np.nan, -np.ones_like(v))
 
-        shown = repr(nysbench.check(no_number))
-        for line in ("FAIL no_number, output: 1 token: outputs are not finite: head 0, token 0,",
-                     "    coordinate 0 is nan",
-                     "PASS no_number, causal: nothing to check: it has no causal form", "1 of 7 checks failed"):
-            self.assertIn(line, shown.splitlines())
+        checks = nysbench.check(no_number)
+        self.assertEqual([one.name for one in checks if not one.passed], ["output"])
+        self.show(repr(checks))
 
 
 if __name__ == "__main__":

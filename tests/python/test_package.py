@@ -16,6 +16,7 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import golden
 import nysbench
 import tap
 from nysbench import _arguments, _library
@@ -64,7 +65,7 @@ class Command(unittest.TestCase):
                 shutil.rmtree(os.path.join(folder, "nysbench-demo"), ignore_errors=True)
                 done = self.run_in(folder, path, "demo")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn(f"all numbers of landmarks together: {name} compare ", done.stdout)
+                self.assertIn(f" {name} compare ", done.stdout)
 
     def test_what_the_program_reads_is_in_the_package(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +79,7 @@ class Command(unittest.TestCase):
             self.assertEqual(done.stdout, "ok\n", done.stderr)
 
 
-class Finding(unittest.TestCase):
+class Finding(golden.Case):
     """A copy of the package's modules alone, so that it has no library beside it."""
 
     def setUp(self):
@@ -101,9 +102,8 @@ class Finding(unittest.TestCase):
         subprocess.run(["cc", "-shared", "-fPIC", self.folder / "other.c", "-o", self.folder / "other.so"], check=True)
         return str(self.folder / "other.so")
 
-    def expect(self, done, *texts):
-        for text in ("ImportError: nysbench: ", *texts):
-            self.assertIn(text, done.stderr)
+    def refused(self, done):
+        self.tell(done.stderr.partition("ImportError: ")[2])
 
     def test_the_wheel_has_the_library_and_the_program(self):
         self.assertEqual(Path(_library.path).name, "libnysbench.so")
@@ -119,18 +119,16 @@ class Finding(unittest.TestCase):
         self.assertEqual(found, str(Path("build/libnysbench.so").absolute()))
 
     def test_nowhere(self):
-        self.expect(self.imported(), f"{self.folder}/nysbench/libnysbench.so (in the package)", "NYSBENCH_LIBRARY")
-        self.expect(self.imported(NYSBENCH_LIBRARY="/nowhere.so"), "Looked for: /nowhere.so ($NYSBENCH_LIBRARY)")
+        self.refused(self.imported())
+        self.refused(self.imported(NYSBENCH_LIBRARY="/nowhere.so"))
 
     def test_no_library(self):
-        self.expect(self.imported(NYSBENCH_LIBRARY="/etc/passwd"), "/etc/passwd ($NYSBENCH_LIBRARY) cannot be loaded")
-        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled("int f;")),
-                    "is no libnysbench: it has no function nysbench_api")
+        self.refused(self.imported(NYSBENCH_LIBRARY="/etc/passwd"))
+        self.refused(self.imported(NYSBENCH_LIBRARY=self.compiled("int f;")))
 
     def test_another_api(self):
         source = f"int nysbench_api(void) {{ return {_library.API + 1}; }}"
-        self.expect(self.imported(NYSBENCH_LIBRARY=self.compiled(source)),
-                    f"has API {_library.API + 1}, this package needs API {_library.API}")
+        self.refused(self.imported(NYSBENCH_LIBRARY=self.compiled(source)))
 
     def test_needs_numpy_alone(self):
         program = ("import sys, nysbench; others = {'pandas', 'torch', 'transformers', 'scipy'}; "

@@ -4,6 +4,7 @@ test_run.py"""
 import contextlib
 import copy
 import functools
+import html
 import importlib.util
 import io
 import json
@@ -25,6 +26,7 @@ from unittest import mock
 
 import numpy as np
 
+import golden
 import nysbench
 import tap
 from nysbench._functions import digest, unfollowed
@@ -87,7 +89,7 @@ def records(table):
     return table if isinstance(table, list) else table.to_dict("records")
 
 
-class Folders(unittest.TestCase):
+class Folders(golden.Case):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
@@ -145,9 +147,8 @@ class Rows(Folders):
     def test_a_doubtful_layout(self):
         """Heads behind tokens, as FlashAttention has them, of several inputs as of one."""
         q, k = (np.random.default_rng(1).standard_normal((2, 3, 20, 8, 4)))
-        for given, text in (((q, k), r"q of shape \(3, 20, 8, 4\) is read as \(inputs, heads, n, d\)"),
-                            ((q[0], k[0]), r"q of shape \(20, 8, 4\) is read as \(heads, n, d\)")):
-            with self.assertWarnsRegex(UserWarning, text):
+        for given in (q, k), (q[0], k[0]):
+            with self.told(UserWarning):
                 run("uniform(strided=true)", heads=given, landmarks=4)
 
     def test_what_gives_its_values_in_an_order_is_a_list(self):
@@ -164,9 +165,8 @@ class Rows(Folders):
                     lambda: found.sql("SELECT eror FROM run")):
             self.assertRaises(nysbench.ArgumentError, ask)
         self.assertRaises(nysbench.FileError, nysbench.Run(self.folder + "-nowhere").compare)
-        self.assertRaisesRegex(TypeError, "^full: expected True or False, not 'no'", lambda: found.compare(full="no"))
-        self.assertRaisesRegex(TypeError, "^by_model: expected True or False, not 'no'",
-                               lambda: found.compare(by_model="no"))
+        self.told(TypeError, lambda: found.compare(full="no"))
+        self.told(TypeError, lambda: found.compare(by_model="no"))
 
     def test_messages_name_keywords(self):
         """Where the command line has options: of an error of the program, and of an answer to a question."""
@@ -174,17 +174,16 @@ class Rows(Folders):
         Path(config).write_text("problems: gaussian(n=30, d=4)\nstrategies: [kmeans, \"uniform\"]\ncores: "
                                 "[svd, fitted]\nlandmarks: 5\ntrials: 2\nplots: []\n")
         found = nysbench.run(config, folder=self.folder, progress=False)
-        with self.assertRaisesRegex(nysbench.ArgumentError, "'run fresh=True' sets them aside$"):
+        with self.told(nysbench.ArgumentError):
             nysbench.run(config, draws="shared", folder=self.folder, progress=False)
         asked = subprocess.run([nysbench.program(), "run", config, "--set", "draws=shared", "-o", self.folder],
                                capture_output=True, check=False, encoding="utf-8")
-        self.assertRegex(asked.stderr, "'nysbench run --fresh' sets them aside\n$")
+        self.show(asked.stderr)
         nysbench.run(config, draws="shared", folder=self.folder, fresh=True, progress=False)
-        with self.assertRaisesRegex(nysbench.ArgumentError, "^trials: "):
+        with self.told(nysbench.ArgumentError):
             nysbench.run(config, trials=-1, folder=self.folder, progress=False)
-        refused = str(records(found.compare(by="core")))
-        self.assertIn("confounded=rows_seen", refused)
-        self.assertNotIn("--confounded", refused)
+        for line in records(found.compare(by="core")):
+            self.tell(line["why"])
 
     def test_mistakes_are_told_by_keywords(self):
         """Where the command line has options, also in what belongs to a mistake: a hint, how the command is used."""
@@ -192,30 +191,29 @@ class Rows(Folders):
                 "plots": [], "progress": False}
         found = nysbench.run(folder=self.folder, **keys)
         nowhere = f"{self.folder}/nowhere"
-        for ask, says in (
-                (lambda: found.compare(by="no"), "^compare: by=no is not a column that tells rows apart; "),
-                (lambda: found.compare(metric="no"), "^compare: metric=no is not a measured column; "),
-                (lambda: found.compare(confounded="no"), "^compare: confounded=no is unknown; "),
-                (lambda: found.compare(pool="no"), "^compare: pool=no: .*, other than that of by$"),
-                (lambda: found.compare(failures="no"), "^compare: failures=no is unknown; allowed: drop, worst$"),
-                (lambda: found.compare(margin="no"), "^compare: margin='no': expected a number"),
-                (lambda: found.compare(resamples=-1), "^compare: resamples='-1': expected a whole number"),
-                (lambda: found.compare(where={"strategy": "kmeans"}), "; where must leave the baseline as well"),
-                (lambda: found.compare(poool=1), "^compare: poool: unknown option; did you mean 'pool'"),
-                (lambda: found.plot("ratio", m=4), "^plot: m is for landmarks and the kinds "),
-                (lambda: found.plot("ratio", trial=0), "^plot: trial, head and side are for landmarks$"),
-                (lambda: found.plot("ratio", width="page"), "^plot: width is for style=paper; "),
-                (lambda: found.plot("ratio", dots="no"), "^plot: dots=no is unknown; allowed: show, hide$"),
-                (lambda: found.report(nowhere), f"^report: path={nowhere}: expected a name that ends with .html"),
-                (lambda: found.report(f"{nowhere}/a.html"), f"^report: path={nowhere}/a.html: there is no folder"),
-                (lambda: nysbench.run(jobs=-1, **keys), "^run: jobs='-1': expected a whole number from 0 to 1024$"),
-                (lambda: nysbench.run(retry="no", **keys), "^retry='no': expected failed, "),
-                (lambda: nysbench.run(jobs=0, timeout=3, **keys), "^run: timeout: .*, and with jobs=0 there is none$"),
-                (lambda: nysbench.suite("kmeans", tuned="no", progress=False), "^suite: tuned=no is unknown; ")):
-            with self.subTest(says), self.assertRaisesRegex(nysbench.ArgumentError, says) as raised:
+        for ask in (
+                lambda: found.compare(by="no"),
+                lambda: found.compare(metric="no"),
+                lambda: found.compare(confounded="no"),
+                lambda: found.compare(pool="no"),
+                lambda: found.compare(failures="no"),
+                lambda: found.compare(margin="no"),
+                lambda: found.compare(resamples=-1),
+                lambda: found.compare(where={"strategy": "kmeans"}),
+                lambda: found.compare(poool=1),
+                lambda: found.plot("ratio", m=4),
+                lambda: found.plot("ratio", trial=0),
+                lambda: found.plot("ratio", width="page"),
+                lambda: found.plot("ratio", dots="no"),
+                lambda: found.report(nowhere),
+                lambda: found.report(f"{nowhere}/a.html"),
+                lambda: nysbench.run(jobs=-1, **keys),
+                lambda: nysbench.run(retry="no", **keys),
+                lambda: nysbench.run(jobs=0, timeout=3, **keys),
+                lambda: nysbench.suite("kmeans", tuned="no", progress=False)):
+            with self.told(nysbench.ArgumentError) as raised:
                 ask()
-            with self.subTest(says):
-                self.assertNotRegex(str(raised.exception), r"(^| )--?\w|usage:")
+            self.assertNotRegex(str(raised.exception), r"(^| )--?\w|usage:")
         found.to_latex(self.folder + ".tex", where={"trial": 0})
         self.assertIn("Exploratory (where)", Path(self.folder + ".tex").read_text())
 
@@ -241,7 +239,7 @@ class Functions(Folders):
         found = run(["uniform", "kmeans", first])
         self.assertEqual(set(column(found, "pairing")), {"keys"})
         self.assertEqual(len(found.notes), 1)
-        self.assertIn("first looks at", found.notes[0])
+        self.tell(found.notes[0])
         self.assertEqual(set(column(run(["uniform", first_points]), "pairing")), {"joint"})
         self.assertEqual(set(column(run(["uniform", lambda queries, keys, m: range(m)]), "pairing")), {"joint"})
         self.assertEqual(set(column(run([first], pairing="joint"), "pairing")), {"joint"})
@@ -258,9 +256,7 @@ class Functions(Folders):
                     file.write(".")
             return range(m)
 
-        with self.assertWarnsRegex(UserWarning,
-                                   "^counted: what it reads with open is not compared with what it was, since its "
-                                   "code does not name that; if it has changed, use another folder$"):
+        with self.told(UserWarning):
             run(["uniform", counted], folder=self.folder)
         calls = INPUTS * HEADS * 2 + 1  # the first twice: whether it returns the same
         self.assertEqual(os.path.getsize(path), calls)
@@ -275,11 +271,7 @@ class Functions(Folders):
         picker.write_text(
             "import json, numpy\nnumpy.save('picks.npy', numpy.arange(json.load(open('request.json'))['m']))\n")
         command = f'command(run="{sys.executable} {picker}", deterministic=true)'
-        with self.assertWarnsRegex(UserWarning,
-                                   f"^{sys.executable} {picker}: its rows .* this command or the content of "
-                                   f"{sys.executable}, {picker} "
-                                   "changes; environment variables, other files and modules that it reads are not "
-                                   "compared"):
+        with self.told(UserWarning):
             run(command, folder=self.folder, trials=1)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -296,7 +288,7 @@ class Functions(Folders):
     def test_callables_without_a_name(self):
         """A functools.partial, an object, a method, a cached function and a lambda pick what their function picks."""
         shifted = functools.partial(first_from, start=3)
-        with self.assertWarnsRegex(UserWarning, r"ValueError: no 8 \(test_run.py, line \d+: raise"):
+        with self.told(UserWarning):
             found = run([shifted, functools.partial(first_from, start=5), From(3), From(3).pick,
                          functools.lru_cache(first_points),
                          lambda points, m: range(3, 3 + m), functools.partial(From(0, most=4))])
@@ -311,7 +303,7 @@ class Functions(Folders):
         self.assertEqual(nysbench.select(Q[0, 0], 4, From(3)).tokens.tolist(), [3, 4, 5, 6])
         wide = {"cores": [functools.partial(pinv_cut, rcond=0.01)], "strategies": "uniform(strided=true)", "trials": 1}
         self.assertEqual(set(column(nysbench.run(**{**SAME, **wide}), "core_label")), {"pinv_cut(rcond=0.01)"})
-        with self.assertWarnsRegex(UserWarning, r"with core pinv_cut\(rcond=0.01\)$"):
+        with self.told(UserWarning):
             row, = nysbench.measure(Q[0, 0], K[0, 0], strategy=From(3), landmarks=4, cores=wide["cores"])
         self.assertEqual((row["strategy"], row["core"]), ("From", "pinv_cut(rcond=0.01)"))
 
@@ -331,9 +323,7 @@ class Functions(Folders):
             warnings.simplefilter("always")
             found = run(["uniform", picky])
         self.assertEqual(len(caught), 1, [str(one.message) for one in caught])
-        self.assertRegex(str(caught[0].message),
-                         r"^rows failed: 6, such as: picky: LookupError: not <eight> \(test_run.py, "
-                         r"line \d+: raise")
+        self.tell(caught[0].message)
         self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=8)), {"failed"})
         self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=4)), {"ok"})
 
@@ -342,19 +332,19 @@ class Functions(Folders):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             run(["uniform", 'command(run="false")'])
-        told = [str(one.message) for one in caught]
-        self.assertEqual([text for text in told if "\n" in text or "--only" in text], [])
-        self.assertIn("rows failed: 24, such as: false: exit status 1", told)
+        self.assertTrue(caught)
+        for one in caught:
+            self.assertNotIn("\n", str(one.message))
+            self.tell(one.message)
 
     def test_exceptions_with_odd_texts_are_reasons(self):
         def odd(points, m):
             raise ValueError("a\0b\udce9") if m == 4 else Mute()
-        with self.assertWarnsRegex(UserWarning, "rows failed: 12"):
+        with self.told(UserWarning):
             found = run(["uniform", odd])
-        for m, text in ((4, r"^.*: ValueError: a\\x00b\\udce9 \(test_run.py, line"),
-                        (8, r"^.*: Mute: has no text: its __str__ raised LookupError \(test_run.py")):
-            for reason in column(found, "reason", strategy_label="odd", landmarks=m):
-                self.assertRegex(reason, text)
+        for m in 4, 8:
+            reason, = set(column(found, "reason", strategy_label="odd", landmarks=m))
+            self.tell(reason)
 
     def test_random_functions_are_seeded(self):
         def drawn(points, m, rng):
@@ -380,20 +370,15 @@ class Functions(Folders):
         def once(points, m):
             calls.append(m)
             if len(calls) > 1:
-                raise LookupError("a second call")
+                raise LookupError
             return range(m)
 
         def inverse(A):
             return np.linalg.pinv(A, rcond=0.01) + np.random.standard_normal(A.shape)
-        for functions, text in (([drawn],
-                                 r"^drawn: a second call with the same arguments returned something else; it counts as "
-                                          "deterministic, with one trial, since it names neither rng nor seed: let it "
-                                          "draw from its parameter"),
-                                ([moved], "^moved: a second call"),
-                                ([once], "^once: a second call with the same arguments failed")):
-            with self.subTest(text), self.assertWarnsRegex(UserWarning, text):
-                run(functions)
-        with self.assertWarnsRegex(UserWarning, "^inverse: a second call"):
+        for function in drawn, moved, once:
+            with self.subTest(function), self.told(UserWarning):
+                run([function])
+        with self.told(UserWarning):
             run("uniform", cores=inverse)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -401,7 +386,7 @@ class Functions(Folders):
 
     def test_functions_without_a_result_are_told(self):
         """Means of keys are no tokens, and the pairing that they need is named."""
-        with self.assertWarnsRegex(UserWarning, "^rows of means skipped: all 12, such as: .*pairing=shared_keys"):
+        with self.told(UserWarning):
             run(["uniform", means])
         found = run([means], pairing="shared_keys", factors="nocore", cores="identity")
         self.assertEqual(set(column(found, "status")), {"ok"})
@@ -452,60 +437,37 @@ class Functions(Folders):
         np.testing.assert_allclose(own, twin, rtol=1e-9)
 
     def test_refused(self):
-        for problem, text in ((lambda points: 3, "no parameter m"),
-                              (lambda points, m, power: 3, "power: a strategy is given"),
-                              (lambda points, *m: 3, "given by name"),
-                              (np.argsort, "argsort: "), (functools.partial(first_from), "start: a strategy is given"),
-                              (dict.get, "get: ")):
-            with self.assertRaisesRegex(TypeError, text):
-                run([problem])
-        for given, kind, text in (
-                ({"strategies": "kmean"}, nysbench.ArgumentError, "^no strategy 'kmean'; did you mean 'kmeans'"),
-                ({"strategies": "uniform", "landmark": 3}, nysbench.ArgumentError, "'landmark' is unknown"),
-                ({"heads": (Q, K[0]), "strategies": "uniform"}, nysbench.ShapeError,
-                 r"all alike, not q \(3, 2, 40, 6\), k \(2, "),
-                ({"heads": {"x": (Q, K[..., :5])}, "strategies": "uniform"}, nysbench.ShapeError,
-                 "heads 'x': q and k need one d"),
-                ({"heads": (Q * np.nan, K), "strategies": "uniform"}, nysbench.NumericError,
-                 r"the entry \[0, 0, 0, 0\]"),
-                ({"heads": (Q,), "strategies": "uniform"}, TypeError, "expected \\(q, k\\)"),
-                ({"sources": ["a"], "strategies": "uniform"}, nysbench.ArgumentError, "1 names for the 3 inputs"),
-                ({"heads": {}, "strategies": "uniform"}, nysbench.ArgumentError, "there are none"),
-                ({"heads": ([Q[0, 0], Q[0, 0, :30]], [K[0, 0], K[0, 0, :30]]), "strategies": "uniform"},
-                 nysbench.ShapeError,
-                 r"^q of heads '': expected an array, or lists of equal lengths, not \(40, 6\), \(30, 6\)"),
-                ({"heads": {"x": [(Q[0], K[0]), (Q[0, :, :30], K[0, :, :30])]}, "strategies": "uniform"},
-                 nysbench.ShapeError,
-                 r"^heads 'x': inputs of shapes \(2, 40, 6\), \(2, 30, 6\)"),
-                ({"heads": {"x": [[Q[0], K[0]], [Q[1], K[1]]]}, "strategies": "uniform"}, nysbench.ArgumentError,
-                 "^heads 'x': these brackets may"),
-                ({"heads": {"x": ((Q[0], K[0]), (Q[1], K[1]))}, "strategies": "uniform"}, nysbench.ArgumentError,
-                 "^heads 'x': these brackets may"),
-                ({"heads": {"x": [(Q, K)]}, "strategies": "uniform"}, nysbench.ShapeError,
-                 "^heads 'x': expected .* of each input"),
-                ({"strategies": {"uniform", "kmeans"}}, TypeError, "^strategies: a set has no order: give a list"),
-                ({"sources": {"a", "b", "c"}, "strategies": "uniform"}, TypeError,
-                 "^sources: a set has no order: give a list of the names"),
-                ({"sources": 3, "strategies": "uniform"}, TypeError,
-                 "^sources: expected a list of the names of the inputs, not 3"),
-                ({"strategies": "uniform", "seed": 3j}, TypeError,
-                 "^seed: expected a list, or a text or a number, not 3j"),
-                ({"strategies": "uniform", "plots": [b"error"]}, TypeError,
-                 "^plots: expected a list, or a text or a number, not b'error'"),
-                ({"causal": "false", "strategies": "uniform"}, TypeError,
-                 "^causal: expected True or False, not 'false'"),
-                ({"causal": 2, "strategies": "uniform"}, TypeError, "^causal: expected True or False, not 2"),
-                ({"isolate": "no", "strategies": "uniform"}, TypeError, "^isolate: expected True or False, not 'no'"),
-                ({"progress": "no", "strategies": "uniform"}, TypeError,
-                 "^progress: expected True or False, not 'no'")):
-            with self.subTest(text), self.assertRaisesRegex(kind, text):
-                run(**given)
+        for problem in ((lambda points: 3), (lambda points, m, power: 3), (lambda points, *m: 3), np.argsort,
+                        functools.partial(first_from), dict.get):
+            self.told(TypeError, run, [problem])
+        self.told(nysbench.ArgumentError, run, "kmean")
+        self.told(nysbench.ArgumentError, run, "uniform", landmark=3)
+        self.told(nysbench.ShapeError, run, "uniform", heads=(Q, K[0]))
+        self.told(nysbench.ShapeError, run, "uniform", heads={"x": (Q, K[..., :5])})
+        self.told(nysbench.NumericError, run, "uniform", heads=(Q * np.nan, K))
+        self.told(TypeError, run, "uniform", heads=(Q,))
+        self.told(nysbench.ArgumentError, run, "uniform", sources=["a"])
+        self.told(nysbench.ArgumentError, run, "uniform", heads={})
+        self.told(nysbench.ShapeError, run, "uniform", heads=([Q[0, 0], Q[0, 0, :30]], [K[0, 0], K[0, 0, :30]]))
+        self.told(nysbench.ShapeError, run, "uniform", heads={"x": [(Q[0], K[0]), (Q[0, :, :30], K[0, :, :30])]})
+        self.told(nysbench.ArgumentError, run, "uniform", heads={"x": [[Q[0], K[0]], [Q[1], K[1]]]})
+        self.told(nysbench.ArgumentError, run, "uniform", heads={"x": ((Q[0], K[0]), (Q[1], K[1]))})
+        self.told(nysbench.ShapeError, run, "uniform", heads={"x": [(Q, K)]})
+        self.told(TypeError, run, {"uniform", "kmeans"})
+        self.told(TypeError, run, "uniform", sources={"a", "b", "c"})
+        self.told(TypeError, run, "uniform", sources=3)
+        self.told(TypeError, run, "uniform", seed=3j)
+        self.told(TypeError, run, "uniform", plots=[b"error"])
+        self.told(TypeError, run, "uniform", causal="false")
+        self.told(TypeError, run, "uniform", causal=2)
+        self.told(TypeError, run, "uniform", isolate="no")
+        self.told(TypeError, run, "uniform", progress="no")
 
 
 class Names(Folders):
     def test_names_that_differ_in_case_or_signs_stay_apart(self):
         one, other = (Q[:1], K[:1]), (Q[1:2], K[1:2])
-        heads = {"L1": one, "l1": other, "the layer": one, "The-layer": other}
+        heads = {"L1": one, "l1": other, "a layer": one, "A-layer": other}
         found = run(["uniform"], heads=heads, trials=1, draws="shared", folder=self.folder)
         alone = [run(["uniform"], heads=given, trials=1, draws="shared") for given in heads.values()]
         errors = {model: [e for e, m in zip(column(found, "error"), column(found, "model")) if m == model]
@@ -513,7 +475,7 @@ class Names(Folders):
         for name, run_of_one in zip(heads, alone):
             self.assertEqual(errors[name], list(column(run_of_one, "error")), name)
         self.assertEqual(len(os.listdir(os.path.join(self.folder, "heads"))), len(heads))
-        with self.assertRaisesRegex(nysbench.ArgumentError, "heads: 'x layer 1' is the name of several"):
+        with self.told(nysbench.ArgumentError):
             run(["uniform"], heads={"x layer 1": one, "x": {1: one}})
 
     def test_sources_with_blanks_stay_apart(self):
@@ -522,7 +484,7 @@ class Names(Folders):
         self.assertEqual(sorted(set(column(found, "source"))), sorted(names))
         one = run(["uniform"], heads={"x": (Q[0], K[0])}, trials=1, sources="Moby-Dick, chapter 1")
         self.assertEqual(set(column(one, "source")), {"Moby-Dick, chapter 1"})
-        with self.assertRaisesRegex(nysbench.ArgumentError, "sources: the name of input 1 is empty"):
+        with self.told(nysbench.ArgumentError):
             run(["uniform"], sources=["a", " ", "c"])
 
 
@@ -585,7 +547,8 @@ class Answers(Folders):
         self.assertEqual([line["t_p"] for line in records(self.found.compare())],
                          [line["t_p"] for line in self.program("compare", str(self.found.folder))])
         self.assertEqual({line["input"] for line in records(layers.compare())}, {"layers = 1", "layers = half"})
-        self.assertTrue(all("fewer than 6" in line["why"] for line in records(few.compare())))
+        for why in sorted({line["why"] for line in records(few.compare())}):
+            self.tell(why)
         self.assertEqual({line["model"] for line in records(few.compare())}, {"all"})
         self.assertEqual(len({line["model"] for line in records(few.compare(by_model=True))}), 3)
 
@@ -596,7 +559,7 @@ class Answers(Folders):
         self.assertEqual(set(ratios.attrs["meanings"]), set(ratios.columns))
         unsure = self.found.compare(where={"landmarks": 4})
         self.assertTrue(all(isinstance(one, str) or one is None for one in unsure["why"]), unsure["why"])
-        self.assertIn("of this line alone: not corrected", ratios.attrs["meanings"]["t_p"])
+        self.tell(ratios.attrs["meanings"]["t_p"])
         seconds = self.found.compare(metric="select_s", scale="difference")
         self.assertEqual(seconds.attrs["units"], dict.fromkeys(("difference", "joint_low", "joint_high"), "s"))
 
@@ -628,22 +591,17 @@ class Answers(Folders):
                 "UPDATE results SET error = CASE WHEN strategy LIKE 'uniform%' THEN 0.5 WHEN head % 2 THEN 0.7 ELSE "
                 "0.2 END "
                           "+ 1e-3 * (position % 7) WHERE status = 'ok'")
-        for text in (repr(found), re.sub(r"<[^>]*>", " ", found._repr_html_().replace("&lt;", "<"))):
-            text = re.sub(r"\s+", " ", text)
-            self.assertIn("error by strategy, divided by that of uniform, on the same head", text)
-            self.assertIn("Below 1 is better.", text)
-            self.assertRegex(text, "(better|worse|undecided|equivalent) !")
-            self.assertIn("WARNING: heads differ", text)
-            self.assertRegex(text, "No verdict in 1 of 3 lines: .*no pair has a result")
-            self.assertIn("pairing: keys, which are all that lambda looks at", text)
-        self.assertRegex(found._repr_html_(), "<img |without matplotlib")
+        self.show(repr(found))
+        printed, page = repr(found).split(), found._repr_html_()
+        self.assertEqual(html.unescape(re.sub(r"<[^>]*>", " ", page)).split()[:len(printed)], printed)
+        self.assertTrue("<img " in page or "matplotlib" in page)
 
     def test_one_strategy_or_none_to_compare(self):
         """Then cores are compared, and a repr is never an error."""
         cores = run("kmeans", cores=["svd(rcond=0.01)", "iterative"])
         self.assertIn("iterative", repr(cores))
         self.assertIn("<td>iterative</td>", cores._repr_html_())
-        self.assertIn("Median relative error", repr(run("kmeans")))
+        self.show(repr(run("kmeans")).splitlines()[0])
         self.assertIn("<td>kmeans</td>", run("kmeans")._repr_html_())
         both = run(["kmeans", "uniform"], cores=["svd(rcond=0.01)", "iterative"])
         self.assertEqual({line["strategy"] for line in records(both.compare(by="core"))}, {"kmeans", "uniform"})
@@ -657,18 +615,16 @@ class Answers(Folders):
                                                                 pickle.loads(pickle.dumps(found)))]
         self.assertEqual(drawn, [1, 1, 1])
         opened = nysbench.Run(self.folder)
-        with self.assertRaisesRegex(nysbench.FileError, "needs code that the run's config names.* add programs=True$"):
+        with self.told(nysbench.FileError):
             opened.plot("spectrum")
         self.assertEqual(len(opened.plot("spectrum", programs=True)._scripts), 1)
         self.assertEqual(len(nysbench.Run(self.folder, programs=True).plot("spectrum")._scripts), 1)
-        with self.assertRaisesRegex(nysbench.FileError, "add programs=True"):
+        with self.told(nysbench.FileError):
             found.plot("spectrum", programs=False)
 
     def test_a_query_is_never_a_folder(self):
-        for query, text in (("SELECT", "^SQL: incomplete input$"), ("", "^SQL: expected a SELECT$"),
-                            ("rows", '^SQL: near "rows": syntax error$')):
-            with self.assertRaisesRegex(nysbench.ArgumentError, text):
-                self.found.sql(query)
+        for query in "SELECT", "", "rows":
+            self.told(nysbench.ArgumentError, self.found.sql, query)
         self.assertEqual([list(line.values()) for line in records(self.found.sql("SELECT(1)"))], [[1]])
 
     def test_figure_beside_a_broken_matplotlib(self):
@@ -680,10 +636,9 @@ class Answers(Folders):
         with mock.patch.dict(sys.modules), mock.patch.object(sys, "path", [self.folder, *sys.path]):
             for name in loaded:
                 del sys.modules[name]
-            (package / "__init__.py").write_text("raise ImportError('built for another NumPy')")
+            (package / "__init__.py").write_text("raise ImportError('built for NumPy 1')")
             importlib.invalidate_caches()
-            with self.assertWarnsRegex(UserWarning,
-                                       r"^matplotlib is there but cannot be imported \(built for another NumPy\)"):
+            with self.told(UserWarning):
                 plot = self.found.plot("ratio")
             self.assertEqual((plot.figure, plot.axes), (None, []))
             sys.modules["matplotlib"] = None
@@ -710,14 +665,14 @@ class Answers(Folders):
                              ["segment_means", "kmeans", "uniform"][::-1])
             ranks = self.found.plot("ranks")
             self.assertEqual(len(ranks.axes), len(SAME["landmarks"]))
-        with self.assertRaisesRegex(nysbench.ArgumentError, "the run has no rows that it draws"):
+        with self.told(nysbench.ArgumentError):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.found.plot("steps")
 
     def test_too_few_sources(self):
-        self.assertEqual({line["why"] for line in records(run(["uniform", "kmeans"]).compare())},
-                         {"3 sources, fewer than 6"})
+        why, = {line["why"] for line in records(run(["uniform", "kmeans"]).compare())}
+        self.tell(why)
 
     def test_copies_have_the_results(self):
         """Also when the original is gone; of a folder that stays, a pickle has the path."""

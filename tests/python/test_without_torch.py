@@ -5,11 +5,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import unittest
 from unittest import mock
 
 import numpy as np
 
+import golden
 import nysbench
 import tap
 
@@ -29,14 +29,14 @@ def said(call):
     return done.returncode, done.stderr
 
 
-class WithoutTorch(unittest.TestCase):
+class WithoutTorch(golden.Case):
     def test_import_is_fine(self):
         self.assertEqual(said("assert callable(nysbench.capture) and callable(nysbench.patch)"), (0, ""))
 
     def test_attention_on_tensors_names_the_package(self):
         status, text = said("import nysbench.torch")
-        self.assertEqual((status, text.splitlines()[-1]),
-                         (1, "ImportError: nysbench.torch needs PyTorch >= 2.4: pip install torch"))
+        self.assertEqual(status, 1)
+        self.tell(text.splitlines()[-1])
 
     def test_calls_name_the_packages(self):
         model = "import types; model = types.SimpleNamespace(named_modules=lambda: [])\n"
@@ -44,16 +44,16 @@ class WithoutTorch(unittest.TestCase):
             with self.subTest(call):
                 status, text = said(model + call)
                 self.assertEqual(status, 1)
-                self.assertIn("ImportError: No module named 'torch': Hugging Face models need the packages", text)
+                self.tell(text.splitlines()[-1])
 
     def test_command(self):
         status, text = said(
             "from nysbench.capture import main; sys.exit(main(['folder', '--text', 'a', '-o', 'b']))")
         self.assertEqual((status, text.count("\n")), (2, 1), text)
-        self.assertIn("nysbench.capture: error: No module named 'transformers'", text)
+        self.tell(text)
 
 
-class Files(unittest.TestCase):
+class Files(golden.Case):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -70,13 +70,13 @@ class Files(unittest.TestCase):
 
     def test_a_failure_leaves_what_was_there(self):
         os.mkdir(self.path)
-        self.assertRaisesRegex(nysbench.FileError, "cannot be written: Is a directory", self.heads.save, self.path)
+        self.told(nysbench.FileError, self.heads.save, self.path)
         self.assertEqual(os.listdir(self.folder), ["heads.safetensors"])
         os.rmdir(self.path)
         with mock.patch("numpy.ascontiguousarray", side_effect=KeyboardInterrupt):
             self.assertRaises(KeyboardInterrupt, self.heads.save, self.path)
         self.assertEqual(os.listdir(self.folder), [])
-        self.assertRaisesRegex(nysbench.FileError, "No such file", self.heads.save, os.path.join(self.path, "heads"))
+        self.told(nysbench.FileError, self.heads.save, os.path.join(self.path, "heads"))
 
 
 if __name__ == "__main__":

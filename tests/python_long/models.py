@@ -9,6 +9,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import sys
 import wave
 
@@ -20,6 +21,11 @@ WORDS, WIDTH, SPREAD = 99, 48, 0.2
 COMMON = dict(hidden_size=WIDTH, num_hidden_layers=3, intermediate_size=64, initializer_range=SPREAD)
 LLAMA = dict(COMMON, vocab_size=WORDS, num_attention_heads=6, num_key_value_heads=2, head_dim=8, bos_token_id=1,
              eos_token_id=2, pad_token_id=0)
+
+
+def reason(error):
+    """What an error says, without the version of transformers and what it gives an attention."""
+    return re.sub(r"(transformers) [\d.]+", r"\1", str(error).partition("; it is also given ")[0])
 
 
 def bert(**options):

@@ -56,7 +56,7 @@ class Older(unittest.TestCase):
     def test_causal_layers_are_refused(self):
         model = transformers.LlamaModel(transformers.LlamaConfig(
             vocab_size=99, num_key_value_heads=2, attn_implementation="small_ridge", **COMMON)).eval()
-        with torch.no_grad(), self.assertRaisesRegex(nysbench.ArgumentError, "the layer is causal"):
+        with torch.no_grad(), self.assertRaises(nysbench.ArgumentError):
             model(torch.arange(5, 45)[None])
 
 

@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import unittest
 
 import numpy as np
 import safetensors
@@ -23,6 +22,7 @@ import safetensors.numpy
 import torch
 import transformers
 
+import golden
 import models
 import nysbench
 import tap
@@ -57,7 +57,7 @@ def outputs(q, k, v, causal):
     return (p @ v).swapaxes(0, 1).reshape(q.shape[1], -1), 2 * part * np.abs(v).max()
 
 
-class OfModels(unittest.TestCase):
+class OfModels(golden.Case):
     """nysbench.capture of a model in memory."""
 
     def test_weights_and_outputs_are_the_models(self):
@@ -109,7 +109,7 @@ class OfModels(unittest.TestCase):
         with torch.no_grad():
             before = model(**given).last_hidden_state
             nysbench.capture(model, given)
-            self.refuses("7", model, given, layers=[7])
+            self.refuses(model, given, layers=[7])
             self.assertTrue(torch.equal(model(**given).last_hidden_state, before))
         self.assertEqual(model.config._attn_implementation, "sdpa")
         self.assertEqual(set(AttentionInterface().keys()), names)
@@ -129,7 +129,7 @@ class OfModels(unittest.TestCase):
                 raise KeyboardInterrupt
         expected = nysbench.capture(model, given)
         hook = model.register_forward_pre_hook(interrupt)
-        with self.assertRaisesRegex(KeyboardInterrupt, "2 of 3 inputs; with folder=... their heads would be kept"):
+        with self.told(KeyboardInterrupt):
             nysbench.capture(model, given)
         with tempfile.TemporaryDirectory() as top:
             folder = os.path.join(top, "heads")
@@ -138,7 +138,7 @@ class OfModels(unittest.TestCase):
                 passes[:] = [0] * 3  # no more interrupts
                 return nysbench.capture(model, given, folder=folder, **options), len(passes) - 3
             passes.clear()
-            with self.assertRaisesRegex(KeyboardInterrupt, f"2 of 3 inputs; .* kept, and the same call goes on: {top}"):
+            with self.told(KeyboardInterrupt):
                 nysbench.capture(model, given, folder=folder)
             found, count = passes_of(given)
             self.assertEqual(count, 1)
@@ -157,9 +157,9 @@ class OfModels(unittest.TestCase):
             for name in os.listdir(folder):
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(b"PK")
-            with self.assertRaisesRegex(nysbench.FileError, "[.]npz: cannot be read as heads .*; remove it"):
+            with self.told(nysbench.FileError):
                 passes_of(given)
-            with self.assertRaisesRegex(nysbench.FileError, f"{name}: File exists"):
+            with self.told(nysbench.FileError):
                 nysbench.capture(model, given, folder=os.path.join(folder, name))
         hook.remove()
 
@@ -169,9 +169,11 @@ class OfModels(unittest.TestCase):
         self.assertEqual([one.module for one in found.values()], ["layers.0.self_attn", "layers.1.self_attn"])
         self.assertTrue(all(one.causal for one in found.values()))
 
-    def refuses(self, text, model, given, **options):
-        with self.assertRaisesRegex(nysbench.ArgumentError, text):
+    def refuses(self, model, given, **options):
+        """And tells why."""
+        with self.assertRaises(nysbench.ArgumentError) as raised:
             nysbench.capture(model, given, **options)
+        self.show(models.reason(raised.exception))
 
     def test_padding_is_refused(self):
         for make_one in (models.bert, models.llama):
@@ -180,23 +182,20 @@ class OfModels(unittest.TestCase):
                     with self.subTest(make_one.__name__, implementation=implementation, hidden=hidden):
                         mask = torch.ones(1, 40, dtype=torch.int64)
                         mask[:, hidden] = 0
-                        self.refuses("padding: 10 of the tokens", make_one(attn_implementation=implementation),
-                                     {"input_ids": models.words(), "attention_mask": mask})
+                        self.refuses(make_one(attn_implementation=implementation), {"input_ids": models.words(),
+                                     "attention_mask": mask})
 
     def test_other_scores_are_refused(self):
         given = {"input_ids": models.words()}
         t5 = transformers.T5Config(vocab_size=99, d_model=48, d_kv=8, num_heads=6, num_layers=2, d_ff=64)
-        for text, model in (
-                ("sliding window of 16 keys", models.other("MistralModel", "MistralConfig", sliding_window=16)),
-                ("soft-capping", models.other("Gemma2Model", "Gemma2Config", attn_implementation="eager")),
-                ("sinks", models.other("GptOssModel", "GptOssConfig", num_local_experts=2, num_experts_per_tok=1)),
-                ("bias", transformers.T5EncoderModel(t5).eval()),
-                ("sliding window of 9 keys to either side", models.modernbert()),
-                ("in chunks of 16 tokens", models.llama4()),
-                ("torch.bfloat16, too coarse", models.llama().bfloat16()),
-                ("training mode", models.llama().train())):
-            with self.subTest(text):
-                self.refuses(text, model, given)
+        for model in (
+                models.other("MistralModel", "MistralConfig", sliding_window=16),
+                models.other("Gemma2Model", "Gemma2Config", attn_implementation="eager"),
+                models.other("GptOssModel", "GptOssConfig", num_local_experts=2, num_experts_per_tok=1),
+                transformers.T5EncoderModel(t5).eval(), models.modernbert(), models.llama4(),
+                models.llama().bfloat16(), models.llama().train()):
+            with self.subTest(type(model).__name__):
+                self.refuses(model, given)
         for model in (models.other("MistralModel", "MistralConfig", sliding_window=40), models.modernbert(80),
                       models.llama4(40)):
             self.assertTrue(nysbench.capture(model, given))
@@ -205,19 +204,18 @@ class OfModels(unittest.TestCase):
         """An eager attention that tells nobody what it does to the scores."""
         for change in (lambda q: 1.001 * q, lambda q: 20 * torch.tanh(q / 20), lambda q: q + 0.01):
             with models.with_queries(change) as model:
-                self.refuses("is not softmax", model, models.inputs("llama"))
+                self.refuses(model, models.inputs("llama"))
 
     def test_the_check_is_in_full_precision(self):
         """Whatever is around: halves are refused, and queries that are 0.1 % larger are more than rounding."""
-        for name, part in (("bert", "queries"), ("llama", "values")):
+        for name in "bert", "llama":
             with self.subTest(name), torch.autocast("cpu", dtype=torch.bfloat16):
-                self.refuses(f"its {part} are torch.bfloat16, too coarse.*outside of torch.autocast", make(name),
-                             models.inputs(name))
+                self.refuses(make(name), models.inputs(name))
         given = models.inputs("llama")
         with models.llama_attends(lambda own, *x, **options: (own(*x, **options)[0].half(), None)) as model:
-            self.refuses("its outputs are torch.float16, too coarse", model, given)
+            self.refuses(model, given)
         with models.with_queries(lambda q: 1.001 * q) as model, models.coarse_products():
-            self.refuses("is not softmax", model, given)
+            self.refuses(model, given)
             self.assertEqual(torch.get_float32_matmul_precision(), "medium")
 
     def test_masks_of_ones_own_are_refused(self):
@@ -226,54 +224,48 @@ class OfModels(unittest.TestCase):
         biased = torch.zeros(40, 40)
         biased[3, 5] = -0.5
         chunks = torch.block_diag(*[torch.ones(n, n) for n in (10, 23, 7)]).bool()
-        for text, mask in (("neither causal", seen), ("adds numbers", biased), ("in chunks of 23 tokens", chunks),
-                           ("in chunks of 23 tokens", chunks.tril())):
-            with self.subTest(text):
-                self.refuses(text, models.bert(), {"input_ids": models.words(), "attention_mask": mask[None, None]})
+        for mask in seen, biased, chunks, chunks.tril():
+            with self.subTest(mask):
+                self.refuses(models.bert(), {"input_ids": models.words(), "attention_mask": mask[None, None]})
 
     def test_calls_that_cannot_be_met(self):
         given, model = models.inputs("llama"), models.llama()
-        self.refuses("layers 3,9: the model has 0,1,2", model, given, layers=[0, 3, 9])
-        self.refuses("heads 6: allowed are different ones of 0 to 5", model, given, heads=[6])
-        self.refuses("heads 1,1", model, given, heads=[1, 1])
-        self.refuses("batch of 2: give one input at a time.*windows", model, {"input_ids": models.words(batch=2)})
-        self.refuses("none of its attention goes through", models.mamba(), given)
-        self.refuses("is no model of transformers", torch.nn.Linear(3, 3).eval(), {"input": torch.zeros(3)})
-        self.refuses("encoder.layers.0.self_attn and also decoder.layers.0.self_attn", models.whisper(),
-                     {**models.inputs("whisper"), "decoder_input_ids": models.words(3)})
+        self.refuses(model, given, layers=[0, 3, 9])
+        self.refuses(model, given, heads=[6])
+        self.refuses(model, given, heads=[1, 1])
+        self.refuses(model, {"input_ids": models.words(batch=2)})
+        self.refuses(models.mamba(), given)
+        self.refuses(torch.nn.Linear(3, 3).eval(), {"input": torch.zeros(3)})
+        self.refuses(models.whisper(), {**models.inputs("whisper"), "decoder_input_ids": models.words(3)})
         with torch.no_grad():
             cache = model(**given, use_cache=True).past_key_values
-        self.refuses("continues a cache", model, {"input_ids": models.words(5), "past_key_values": cache})
+        self.refuses(model, {"input_ids": models.words(5), "past_key_values": cache})
 
 
     def test_arguments_of_other_types(self):
         given, model = models.inputs("bert"), models.bert()
-        for wrong, kind in ((torch.tensor(3), "Tensor"), (models.words(), "Tensor"), ([models.words()], "Tensor"),
-                            ("a text", "str"), (["a text"], "str"), (3, "int"), (None, "NoneType"),
-                            ([[given]], "list")):
-            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, f"^inputs: expected .* not {kind}$"):
+        for wrong in (torch.tensor(3), models.words(), [models.words()], "a text", ["a text"], 3, None, [[given]]):
+            with self.subTest(wrong=wrong), self.told(TypeError):
                 nysbench.capture(model, wrong)
         for wrong in (1, "1", [1.5], [True], ["1"], [None]):
             for name in ("layers", "heads"):
                 with self.subTest(name,
-                                  wrong=wrong), self.assertRaisesRegex(TypeError, f"^{name}: expected a list .* not "):
+                                  wrong=wrong), self.told(TypeError):
                     nysbench.capture(model, given, **{name: wrong})
-        self.refuses("layers \\[\\]: expected at least one", model, given, layers=[])
+        self.refuses(model, given, layers=[])
         for wrong in ("MiniLM", None, transformers.BertModel, given):
-            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError,
-                                                                   "^model: expected a module of transformers"):
+            with self.subTest(wrong=wrong), self.told(TypeError):
                 nysbench.capture(wrong, given)
         found = nysbench.capture(model, given)
         for wrong in ([], found, found[0], [found]):
-            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError,
-                                                                   "^x.safetensors: expected a list of Heads"):
+            with self.subTest(wrong=wrong), self.told(TypeError):
                 nysbench.capture.save("x.safetensors", wrong)
         self.assertRaises(TypeError, found[0].first, 1.5)
         for count in (0, -1, 41):
             self.assertRaises(nysbench.ArgumentError, found[0].first, count)
 
 
-class InFiles(unittest.TestCase):
+class InFiles(golden.Case):
     """The command, and what the program makes of its files."""
 
     @classmethod
@@ -293,6 +285,11 @@ class InFiles(unittest.TestCase):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = main([str(a) for a in arguments])
         return status, out.getvalue().splitlines(), err.getvalue()
+
+    def tell_error(self, err):
+        """Without what transformers says before and libraries at its end."""
+        error, = (line for line in err.splitlines() if line.startswith("nysbench.capture: "))
+        self.tell(re.sub("( inputs| can load| is no recording): .*", r"\1", error))
 
     def written(self, *arguments):
         status, lines, err = self.command(*arguments)
@@ -347,8 +344,7 @@ class InFiles(unittest.TestCase):
         try:
             status, _, err = self.command(*words)
             self.assertEqual((status, os.path.exists("together.safetensors")), (130, False))
-            self.assertEqual(err, "nysbench.capture: interrupted after 1 of 2 inputs; their heads are kept in "
-                                  "together.safetensors.kept, and the same command goes on\n")
+            self.tell(err)
             found, _ = self.read(*self.written(*words))
         finally:
             capture_globals["_captured"] = pass_of
@@ -364,8 +360,9 @@ class InFiles(unittest.TestCase):
         _, metadata = self.read(file)
         wanted = {"model": "bert", "layer": "2", "heads": "3,0", "kv_heads": "3,0", "causal": "false", "n": "16",
                   "d": "12", "tokens": "16", "source": "work", "input": "work", "licence": "apache-2.0",
-                  "layout": "heads,n,d", "source_licence": "public domain",
-                  "module": "encoder.layer.2.attention.self", "architecture": "BertModel, 3 layers, 4 heads"}
+                  "layout": "heads,n,d", "source_licence": "public domain",  # NOLINT(wording): an option's value
+                  "module": "encoder.layer.2.attention.self",
+                  "architecture": "BertModel, 3 layers, 4 heads"}  # NOLINT(wording): metadata
         self.assertEqual({key: metadata.get(key) for key in wanted}, wanted)
         self.assertRegex(metadata["revision"], "^sha256:[0-9a-f]{64}$")
         self.assertRegex(metadata["input_sha256"], "^[0-9a-f]{64}$")
@@ -399,12 +396,13 @@ class InFiles(unittest.TestCase):
                                  for name in ("first", "two") for layer in (0, 1)])
         keys = ("model", "source", "source_licence", "licence", "revision", "kv_heads")
         facts = [[self.read(name)[1].get(key) for key in keys] for name in names[1:3]]
+        # NOLINT(wording): the table's value
         self.assertEqual(facts, [["Llama (small)", "A work, ch. 1", "CC0", "none", "r1", "0,1"],
                                  ["Llama (small)", "two", "MIT", "none", "r1", "0,1"]])
         exact, = self.written("llama", "--text", "one.txt", "--layers", 1, "--heads", "0,3", "-o", "exact.safetensors")
         for name, values in self.read(names[1])[0].items():
             np.testing.assert_array_equal(values, self.read(exact)[0][name].astype(np.float16))
-        self.assertEqual(self.row(names[1], 0)["source"], "A work, ch. 1")
+        self.assertEqual(self.row(names[1], 0)["source"], "A work, ch. 1")  # NOLINT(wording): the table's value
 
     def test_byte_order_marks_are_no_content(self):
         """Excel and Notepad begin files with one."""
@@ -427,7 +425,7 @@ class InFiles(unittest.TestCase):
     def test_tokens_of_a_recording_are_cut(self):
         whole, = self.written("whisper", "--audio", "one.wav", "--layers", 0, "-o", "whole.safetensors")
         cut, = self.written("whisper", "--audio", "one.wav", "--layers", 0, "--tokens", 20, "-o", "cut.safetensors")
-        self.assertEqual(self.read(cut)[1]["cut"], "first 20 of 50 tokens")
+        self.assertEqual(self.read(cut)[1]["cut"], "first 20 of 50 tokens")  # NOLINT(wording): metadata
         self.assertNotIn("cut", self.read(whole)[1])
         np.testing.assert_array_equal(self.read(cut)[0]["k"], self.read(whole)[0]["k"][:, :20])
 
@@ -446,9 +444,11 @@ class InFiles(unittest.TestCase):
 
     def test_a_part_alone(self):
         status, _, err = self.command("bert", "--text", "one.txt", "--part", "encoder", "-o", "part.safetensors")
-        self.assertEqual((status, "takes none of input_ids" in err), (2, True), err)
+        self.assertEqual(status, 2)
+        self.tell(err)
         status, _, err = self.command("bert", "--text", "one.txt", "--part", "tail", "-o", "part.safetensors")
-        self.assertEqual((status, "part tail: the model has embeddings, encoder" in err), (2, True), err)
+        self.assertEqual(status, 2)
+        self.tell(err)
 
     def test_errors_are_sentences(self):
         os.makedirs("empty", exist_ok=True)
@@ -458,31 +458,21 @@ class InFiles(unittest.TestCase):
             file.write("kind,path\ntext,one.txt\n")
         with open("worse.csv", "w") as file:
             file.write("kind,file\nvideo,one.txt\n")
-        for text, arguments in (
-                ("no input", ["bert"]),
-                ("absent.txt: No such file", ["bert", "--text", "absent.txt"]),
-                ("62 tokens, fewer than --tokens 100", ["bert", "--text", "one.txt", "--tokens", 100]),
-                ("two inputs have the name one", ["bert", "--text", "one.txt", "./one.txt"]),
-                ("inputs of several kinds: image, text", ["bert", "--text", "one.txt", "--image", "one.png"]),
-                ("name 'a b' of one.txt", ["bert", "--text", "a b=one.txt"]),
-                ("empty: ", ["empty", "--text", "one.txt"]),
-                ("layers 5: the model has 0,1,2", ["bert", "--text", "one.txt", "--layers", 5]),
-                ("broken.png: is no image", ["vit", "--image", "broken.png"]),
-                ("one.txt: is no recording", ["whisper", "--audio", "one.txt"]),
-                ("60 tokens are asked for, the input has 50", ["whisper", "--audio", "one.wav", "--tokens", 60]),
-                ("bad.csv: columns 'kind', 'path': allowed are kind, file", ["bert", "--inputs", "bad.csv"]),
-                ("worse.csv, line 2: expected a kind", ["bert", "--inputs", "worse.csv"]),
-                ("one.png: is not UTF-8", ["bert", "--text", "one.png"]),
-                ("one.png: is not UTF-8", ["bert", "--inputs", "one.png"]),
-                ("--tokens 1: expected at least 2, which the tokenizer adds",
-                 ["bert", "--text", "one.txt", "--tokens", 1]),
-                ("inputs of 62 and 7 tokens", ["bert", "--text", "one.txt", "short.txt"])):
-            with self.subTest(text):
+        for arguments in (
+                ["bert"], ["bert", "--text", "absent.txt"], ["bert", "--text", "one.txt", "--tokens", 100],
+                ["bert", "--text", "one.txt", "./one.txt"], ["bert", "--text", "one.txt", "--image", "one.png"],
+                ["bert", "--text", "a b=one.txt"], ["empty", "--text", "one.txt"],
+                ["bert", "--text", "one.txt", "--layers", 5], ["vit", "--image", "broken.png"],
+                ["whisper", "--audio", "one.txt"], ["whisper", "--audio", "one.wav", "--tokens", 60],
+                ["bert", "--inputs", "bad.csv"], ["bert", "--inputs", "worse.csv"], ["bert", "--text", "one.png"],
+                ["bert", "--inputs", "one.png"], ["bert", "--text", "one.txt", "--tokens", 1],
+                ["bert", "--text", "one.txt", "short.txt"]):
+            with self.subTest(arguments):
                 with open("short.txt", "w") as file:
                     file.write("word1 word2 word3 word4 word5")
                 status, _, err = self.command(*arguments, "-o", "none.safetensors")
                 self.assertEqual(status, 2)
-                self.assertRegex(err, r"^nysbench\.capture: error: .*" + re.escape(text))
+                self.tell_error(err)
                 self.assertFalse([name for name in os.listdir() if name.startswith("none")])
 
     def test_weights_that_are_missing(self):
@@ -492,7 +482,7 @@ class InFiles(unittest.TestCase):
         safetensors.numpy.save_file(kept, "headless/model.safetensors", {"format": "pt"})
         status, _, err = self.command("headless", "--text", "one.txt", "-o", "none.safetensors")
         self.assertEqual(status, 2)
-        self.assertIn("weights of 2 parts are missing, such as encoder.layer.1.attention.self.query.bias", err)
+        self.tell_error(err)
 
     def test_what_stands_in_the_place_of_a_file(self):
         """What git leaves where Git LFS is not installed, and what else is no file of weights."""
@@ -502,17 +492,16 @@ class InFiles(unittest.TestCase):
             for path in (f"{name}/model.safetensors", f"{name}.txt"):
                 with open(path, "w") as file:
                     file.write(content)
-        for text, arguments in (
-                ("pointer/model.safetensors: is a Git LFS pointer, in whose place", ["pointer", "--text", "one.txt"]),
-                ("pointer.txt: is a Git LFS pointer", ["bert", "--text", "pointer.txt"]),
-                ("pointer.txt: is a Git LFS pointer", ["bert", "--inputs", "pointer.txt"]),
-                ("page: is not a model that transformers can load: ", ["page", "--text", "one.txt"]),
-                ("nothing: is not a model that transformers can load: ", ["nothing", "--text", "one.txt"])):
-            with self.subTest(text):
+        for arguments in (["pointer", "--text", "one.txt"], ["bert", "--text", "pointer.txt"],
+                          ["bert", "--inputs", "pointer.txt"], ["page", "--text", "one.txt"],
+                          ["nothing", "--text", "one.txt"]):
+            with self.subTest(arguments):
                 status, _, err = self.command(*arguments, "-o", "none.safetensors")
-                self.assertEqual((status, err.startswith(f"nysbench.capture: error: {text}")), (2, True), err)
+                self.assertEqual(status, 2)
+                self.tell_error(err)
         status, _, err = self.command("bert", "--text", "one.txt", "-o", "one.txt")
-        self.assertEqual((status, err), (2, "nysbench.capture: error: one.txt: File exists\n"))
+        self.assertEqual(status, 2)
+        self.tell(err)
 
     def test_the_manual(self):
         """Its snippets, one after the other, with a small model in the place of theirs."""

@@ -97,7 +97,7 @@ def check_noise(work):
                 noisy = {o: 2 * sum(noise[o, core, m].values()) >= 3 for o in {o for o, _, _ in noise}}
                 assert word.endswith("~") <= noisy[s] and (word.endswith("*") or word.endswith("~") == noisy[s]), line
                 assert not (word.endswith("*") and noisy[s] and sum(noisy.values()) > 1), line
-        elif core and line.startswith("  best rank m"):
+        elif core and line.startswith("  best rank m"):  # NOLINT(wording): a label
             break
     else:
         raise AssertionError("no table")

@@ -24,10 +24,10 @@ def check_flops(rows_csv):
         n, d, m = int(r["n"]), int(r["d"]), int(r["landmarks"])
         p, strategy, core = 2 * d, r["strategy"].split("(")[0], r["core"].split("(")[0]  # joint: [q; k]
         if "of=points" in r["strategy"]:
-            strategy = "leverage of points"
+            strategy = "leverage(of=points)"
         apart = lambda chosen: (chosen + 1) * n * p + max(chosen - 1, 0) * p  # points chosen by distance
         picks = {"uniform": 0, "segment_means": 0, "farthest_point": apart(m - 1), "dsquared": apart(m - 1),
-                 "leverage of points": 3 * n * p * p + 3 * round(p ** 3 / 6) + 13 * p ** 3 + n * p,
+                 "leverage(of=points)": 3 * n * p * p + 3 * round(p ** 3 / 6) + 13 * p ** 3 + n * p,
                  "kmeans": n * p + m * n * p + 2 * m * p}
         rows, k, s = 16, max(16, m), min(16, m)
         middle = {
@@ -108,7 +108,7 @@ def check_medians(work):
         "farthest_point": "farthest_point(",
         "dsquared": "dsquared",
         "leverage(of=points)": "leverage(of=points",
-        "leverage, oracle": "leverage(of=kernel",
+        "leverage, oracle": "leverage(of=kernel",  # NOLINT(wording): a label
         "kmeans(iterations=1, init=random)": "kmeans(",
         "kmeans(init=random, iterations=1)": "kmeans(",
         "command(run=first.sh)": "command(",

@@ -11,7 +11,7 @@ import statistics
 import struct
 import sys
 
-FRONT = "on the front"  # the series of its points in the file of a figure
+FRONT = "on the front"  # NOLINT(wording): the name of a series in the file of a figure
 
 
 def has_rows(count, run):
