@@ -35,7 +35,7 @@
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"
-#include "layers/kernel_ridge_fit.h"
+#include "layers/kernel_ridge_kind.h"
 #include "layers/near.h"
 #include "linalg/kmeans.h"
 
@@ -44,8 +44,13 @@
 #include <string.h>
 
 static const char *const samplings[] = {[NB_SAMPLE_BY_RECEIVED] = "received", [NB_SAMPLE_UNIFORM] = "uniform", NULL};
-static const char *const nears[] = {[NB_NEAR_NONE] = "none", [NB_NEAR_WINDOW] = "window", [NB_NEAR_TOP] = "top",
-                                    [NB_NEAR_BOTH] = "both", [NB_NEAR_AUTO] = "auto",     NULL};
+static const char *const nears[] = {[NB_NEAR_NONE] = "none",
+                                    [NB_NEAR_WINDOW] = "window",
+                                    [NB_NEAR_TOP] = "top",
+                                    [NB_NEAR_BOTH] = "both",
+                                    [NB_NEAR_AUTO] = "auto",
+                                    [NB_NEAR_EQUAL] = "equal",
+                                    NULL};
 
 static const nb_option options[] = {
     NB_INT(nb_kernel_ridge_options, landmarks, "192", 1, 1 << 15,
@@ -72,20 +77,23 @@ static const nb_option options[] = {
                "the penalty, over the kernel's mean diagonal; loo: leave-one-out chooses it"),
     NB_INT_FOR(nb_kernel_ridge_options, ridges, "ridge", "loo", "4", 1, NB_MOST_RIDGES,
                "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
-    NB_OPTION_FIELD(nb_kernel_ridge_options, near, NB_OPTION_ENUM, int, "none",
-                    "keys to which a query attends itself: those in a window around it, the top keys, which its "
-                    "cluster's exact row gives most, or both; landmarks stand for the others; auto: both or none, "
-                    "whatever leaves a head the lesser error at exact queries, or as `tolerance` says",
-                    .choices = nears, .newer = true),
+    NB_OPTION_FIELD(
+        nb_kernel_ridge_options, near, NB_OPTION_ENUM, int, "none",
+        "keys to which a query attends itself: those in a window around it, the top keys, which its "
+        "cluster's exact row gives most, or both; landmarks stand for the others; equal: none, window or both "
+        "for each head, with as many fewer landmarks as cost the same; auto: both or none, "
+        "whatever leaves a head the lesser error at exact queries, or as `tolerance` says",
+        .choices = nears, .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, window, NB_OPTION_INT, int, "auto",
         "keys around a query, besides its own, that are near: half of them, rounded down, on each side of its "
         "block of 32 queries; on a grid, the largest square of them; auto: 32",
         .lo = 0, .hi = NB_UNLIMITED, .word = "auto", .newer = true),
-    NB_OPTION_FIELD(nb_kernel_ridge_options, top, NB_OPTION_INT, int, "auto",
-                    "keys of a cluster of queries that are near; at most n; auto: 32; 0: near=auto chooses from none "
-                    "and window",
-                    .lo = 0, .hi = 1 << 30, .word = "auto", .newer = true),
+    NB_OPTION_FIELD(
+        nb_kernel_ridge_options, top, NB_OPTION_INT, int, "auto",
+        "keys of a cluster of queries that are near; at most n; auto: 32; 0: near=equal and auto choose from "
+        "none and window",
+        .lo = 0, .hi = 1 << 30, .word = "auto", .newer = true),
     NB_OPTION_FIELD(
         nb_kernel_ridge_options, grid, NB_OPTION_INT, int, "none",
         "columns of an image whose patches are the last tokens, row by row: the window is around blocks of 8 x "
@@ -103,12 +111,12 @@ static const nb_option options[] = {
         .lo = 0, .hi = 10, .newer = true),
     NB_OPTION_END};
 
-enum { GROUPS = 96 }; /* exact queries of a task, at most */
+enum { GROUPS = 96, CHOOSING = 16 }; /* exact queries of a task, and of those from which a kind is chosen, at most */
 enum { USUAL_NEAR = 32, TOLERANT_PROBES = 32 };
 
 /* A thread's. */
 typedef struct {
-    nb_scalar *rows; /* n x GROUPS */
+    nb_scalar *rows; /* n x GROUPS; where a kind is chosen from them, twice */
     nb_scalar *out;  /* (dv + 1) x NB_BLOCK_QUERIES */
     nb_softmax softmax;
     nb_near_room near; /* in their place */
@@ -120,8 +128,15 @@ typedef struct {
     room *rooms;
 } kernel_ridge_state;
 
+/* What heads may be: of near=equal each is of one kind. */
 typedef struct {
-    nb_kernel_ridge_plan plan;
+    int count;
+    nb_kernel_ridge_plan kinds[NB_KERNEL_RIDGE_KINDS];
+    nb_kernel_ridge_plan most; /* with the most of everything, for which memory is there */
+} plans;
+
+typedef struct {
+    plans plans;
     nb_pass *pass;
     const kernel_ridge_state *state;
 } work;
@@ -134,20 +149,22 @@ static int sample_size(int asked, double each, int centres, int n)
 
 static bool has_window(int kind)
 {
-    return kind == NB_NEAR_WINDOW || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
+    return kind == NB_NEAR_WINDOW || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO || kind == NB_NEAR_EQUAL;
 }
 
 static bool has_top(int kind)
 {
-    return kind == NB_NEAR_TOP || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO;
+    return kind == NB_NEAR_TOP || kind == NB_NEAR_BOTH || kind == NB_NEAR_AUTO || kind == NB_NEAR_EQUAL;
 }
 
 static void plan_near(const nb_kernel_ridge_options *o, int n, nb_kernel_ridge_plan *p)
 {
     int window = o->window == NB_AUTO ? USUAL_NEAR : o->window;
     p->with_near = o->near != NB_NEAR_NONE;
+    p->plain = !p->with_near || o->near == NB_NEAR_AUTO || o->near == NB_NEAR_EQUAL;
     if (o->near == NB_NEAR_AUTO) p->probes = o->tolerance > 0 ? nb_lesser(p->k, TOLERANT_PROBES) : p->k;
     if (has_top(o->near)) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
+    p->with_tokens = has_window(o->near);
     p->near = (nb_neighbourhood){.n = n, .window = has_window(o->near)};
     p->near.reach = nb_lesser(window / 2, n);
     if (o->grid == NB_AUTO) return;
@@ -159,15 +176,22 @@ static void plan_near(const nb_kernel_ridge_options *o, int n, nb_kernel_ridge_p
     p->near.reach = nb_lesser((int)((sqrt(window + 1.0) - 1) / 2), n);
 }
 
-static nb_kernel_ridge_plan plan_of(const void *opts, const nb_layer_shape *s)
+/* Sets the landmarks of a plan, and the exact rows where these are as asked for, with what follows. */
+static void resize(nb_kernel_ridge_plan *p, int m, int rows)
 {
-    const nb_kernel_ridge_options *o = opts;
-    nb_kernel_ridge_plan p = {.o = o, .shape = s, .m = o->landmarks, .k = o->rows};
-    if (o->rows == NB_AUTO) p.k = (int)ceil(5 * o->landmarks / 12.0);
+    const nb_kernel_ridge_options *o = p->o;
+    p->m = m;
+    p->k = rows == NB_AUTO ? (int)ceil(5 * m / 12.0) : rows;
+    p->keys = sample_size(o->keys, 32 / 3.0, m, p->shape->n);
+    p->groups = nb_blocks(p->k, GROUPS);
+}
+
+static nb_kernel_ridge_plan plan_of(const nb_kernel_ridge_options *o, const nb_layer_shape *s)
+{
+    nb_kernel_ridge_plan p = {.o = o, .shape = s};
+    resize(&p, o->landmarks, o->rows);
     p.queries = sample_size(o->queries, 64 / 5.0, p.k, s->n);
-    p.keys = sample_size(o->keys, 32 / 3.0, p.m, s->n);
     p.ridges = isnan(o->ridge) ? o->ridges : 1;
-    p.groups = nb_blocks(p.k, GROUPS);
     plan_near(o, s->n, &p);
     return p;
 }
@@ -193,7 +217,7 @@ static void run_part(const work *w, int head, int thread, head_part *part)
 static nb_status find_rows(const work *w, const nb_layer_head *points, nb_kernel_ridge_head *h, room *r, nb_ctx *ctx)
 {
     (void)r;
-    return nb_kernel_ridge_choose_rows(&w->plan, &w->pass->stream, points->q, h, ctx);
+    return nb_kernel_ridge_choose_rows(w->plans.kinds, &w->pass->stream, points->q, h, ctx);
 }
 
 static void group_queries(void *self, int head, int thread)
@@ -201,10 +225,10 @@ static void group_queries(void *self, int head, int thread)
     run_part(self, head, thread, find_rows);
 }
 
-/* Whether there may be heads without near keys. */
-static bool answers_plainly(const nb_kernel_ridge_plan *p)
+/* Returns the plan of a head, once its kind is chosen. */
+static const nb_kernel_ridge_plan *plan_of_head(const work *w, const nb_kernel_ridge_head *h)
 {
-    return !p->with_near || p->probes > 0;
+    return &w->plans.kinds[h->kind];
 }
 
 /* Adds what keys receive from row i of R, and what they receive where they are not near. */
@@ -213,7 +237,7 @@ static void add_received(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h,
 {
     size_t n = (size_t)p->shape->n, top = (size_t)p->top;
     nb_scalar weight = (nb_scalar)h->weight[i];
-    if (answers_plainly(p)) nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, false, group));
+    if (p->plain) nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, false, group));
     if (!p->with_near) return;
     int *strongest = h->strongest + (size_t)i * top;
     if (top > 0) nb_scalar_largest_indices(top, n, row, r->strongest);
@@ -225,25 +249,48 @@ static void add_received(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *h,
     nb_scalar_add(n, weight, row, nb_kernel_ridge_received(p, h, true, group));
 }
 
-/* Computes some rows of R, the outputs at them, and what keys receive from them. */
+/* Computes rows of R from `first` on, and the outputs at them. */
+static void find_outputs(const nb_kernel_ridge_plan *p, const nb_layer_head *points, int first, int count,
+                         nb_kernel_ridge_head *h, nb_scalar *rows)
+{
+    const nb_layer_shape *s = p->shape;
+    size_t at = (size_t)first;
+    /* R = softmax(C K'/sqrt d) */
+    nb_exact_weights(s, count, h->centres + at * (size_t)s->d, points->k, rows);
+    /* O = R V */
+    nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, points->v, s->dv, rows, s->n, 0,
+                   h->outputs + at * (size_t)s->dv, s->dv);
+}
+
+static nb_status choose_kind(const work *w, const nb_layer_head *points, nb_kernel_ridge_head *h, room *r, nb_ctx *ctx)
+{
+    const nb_kernel_ridge_plan *p = w->plans.kinds;
+    if (p->first == 0) return NB_OK; /* heads are of one kind */
+    find_outputs(p, points, 0, p->first, h, r->rows);
+    return nb_kernel_ridge_choose_kind(w->plans.count, p, points, r->rows, r->rows + (size_t)p->shape->n * GROUPS, h,
+                                       ctx);
+}
+
+static void choose_head_kind(void *self, int head, int thread)
+{
+    run_part(self, head, thread, choose_kind);
+}
+
+/* Computes some rows of R, the outputs at them, and what keys receive from them, but for those from which the head's
+ * kind was chosen. */
 static void attend_rows(void *self, int task, int thread)
 {
     const work *w = self;
-    const nb_kernel_ridge_plan *p = &w->plan;
-    const nb_layer_shape *s = p->shape;
-    int head = task / p->groups, group = task % p->groups, first = group * p->k / p->groups,
-        count = (group + 1) * p->k / p->groups - first;
-    size_t n = (size_t)s->n, at = (size_t)first;
+    int each = w->plans.kinds->groups, head = task / each, group = task % each, first;
     nb_kernel_ridge_head *h = &w->state->heads[head];
-    if (h->status != NB_OK) return;
+    const nb_kernel_ridge_plan *p = plan_of_head(w, h);
+    size_t n = (size_t)p->shape->n;
+    if (h->status != NB_OK || group >= p->groups || (group == 0 && p->first > 0)) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
     nb_scalar *rows = w->state->rooms[thread].rows;
-    /* R = softmax(C K'/sqrt d) */
-    nb_exact_weights(s, count, h->centres + at * (size_t)s->d, points.k, rows);
-    /* O = R V */
-    nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, points.v, s->dv, rows, s->n, 0,
-                   h->outputs + at * (size_t)s->dv, s->dv);
-    nb_count_multiplications((double)count * s->n);
+    int count = nb_kernel_ridge_group(p, group, &first);
+    find_outputs(p, &points, first, count, h, rows);
+    nb_count_multiplications((double)count * p->shape->n);
     /* This group's part of w'R */
     for (int far = 0; far <= p->with_near; far++)
         memset(nb_kernel_ridge_received(p, h, far, group), 0, n * sizeof *rows);
@@ -253,7 +300,7 @@ static void attend_rows(void *self, int task, int thread)
 
 static nb_status interpolate(const work *w, const nb_layer_head *points, nb_kernel_ridge_head *h, room *r, nb_ctx *ctx)
 {
-    return nb_kernel_ridge_fit(&w->plan, &w->pass->stream, points, h, &r->near, ctx);
+    return nb_kernel_ridge_fit(plan_of_head(w, h), &w->pass->stream, points, h, &r->near, ctx);
 }
 
 static void interpolate_head(void *self, int head, int thread)
@@ -264,7 +311,7 @@ static void interpolate_head(void *self, int head, int thread)
 /* The blocks of a head's queries, at most. */
 static int answer_blocks(const nb_kernel_ridge_plan *p)
 {
-    return nb_greater(answers_plainly(p) ? nb_blocks(p->shape->n, NB_BLOCK_QUERIES) : 1,
+    return nb_greater(p->plain ? nb_blocks(p->shape->n, NB_BLOCK_QUERIES) : 1,
                       p->with_near ? nb_near_blocks(&p->near) : 1);
 }
 
@@ -291,9 +338,9 @@ static void answer_plainly(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_
 static void answer(void *self, int task, int thread)
 {
     const work *w = self;
-    const nb_kernel_ridge_plan *p = &w->plan;
-    int each = answer_blocks(p), head = task / each, block = task % each;
+    int each = answer_blocks(&w->plans.most), head = task / each, block = task % each;
     const nb_kernel_ridge_head *h = &w->state->heads[head];
+    const nb_kernel_ridge_plan *p = plan_of_head(w, h);
     if (h->status != NB_OK) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     room *r = &w->state->rooms[thread];
@@ -310,13 +357,13 @@ static void answer(void *self, int task, int thread)
 static void answer_strongest(void *self, int task, int thread)
 {
     const work *w = self;
-    const nb_kernel_ridge_plan *p = &w->plan;
-    int n = p->shape->n, each = nb_blocks(n, NB_BLOCK_QUERIES), head = task / each,
+    int n = w->plans.most.shape->n, each = nb_blocks(n, NB_BLOCK_QUERIES), head = task / each,
         first = task % each * NB_BLOCK_QUERIES;
     const nb_kernel_ridge_head *h = &w->state->heads[head];
+    const nb_kernel_ridge_plan *p = plan_of_head(w, h);
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     nb_far far = nb_kernel_ridge_far(p, h);
-    if (h->status != NB_OK || h->diverged || !h->near) return;
+    if (h->status != NB_OK || h->diverged || !h->near || p->top == 0) return;
     nb_near_add_strongest(&far, &points, first, nb_lesser(n - first, NB_BLOCK_QUERIES), h->largest, h->sum,
                           &w->state->rooms[thread].near);
 }
@@ -325,7 +372,7 @@ static void answer_strongest(void *self, int task, int thread)
 static void answer_exactly(void *self, int task, int thread)
 {
     const work *w = self;
-    const nb_layer_shape *s = w->plan.shape;
+    const nb_layer_shape *s = w->plans.most.shape;
     int each = nb_blocks(s->n, NB_BLOCK_QUERIES), head = task / each, first = task % each * NB_BLOCK_QUERIES;
     const nb_kernel_ridge_head *h = &w->state->heads[head];
     if (h->status != NB_OK || first >= h->exact) return;
@@ -341,20 +388,98 @@ static void answer_exactly(void *self, int task, int thread)
         memcpy(points.out + (size_t)h->exactly[first + i] * dv, r->out + (size_t)i * dv, dv * sizeof *points.out);
 }
 
+static double rows_work(const nb_kernel_ridge_plan *p)
+{
+    double n = p->shape->n;
+    return nb_softmax_work(p->k, n, p->shape->d, p->shape->dv) + p->k * n;
+}
+
+/* Returns the multiplications of a head behind its exact rows. */
+static double head_work(const nb_kernel_ridge_plan *p, bool near)
+{
+    const nb_layer_shape *s = p->shape;
+    bool tolerant = p->o->tolerance > 0, both = p->probes > 0 && !tolerant;
+    double n = s->n, d = s->d, m = p->m, k = p->k, values = m * k * s->dv;
+    double groups = near || both ? n * m * d : 0,
+           probes = tolerant && !near ? nb_softmax_work(p->probes, n, d, s->dv) : 0;
+    double fits = nb_kernel_ridge_fit_work(p, near) + nb_kernel_ridge_loop_work(p, near);
+    double answer = near ? nb_near_work(&p->near, s, p->m, p->top) + (p->top > 0 ? n * k * d : 0)
+                         : nb_softmax_work(n, m, d, s->dv + 1) + n * s->dv;
+    if (both) fits += nb_kernel_ridge_fit_work(p, !near) + nb_kernel_ridge_loop_work(p, !near);
+    return groups + probes + fits + values + answer;
+}
+
+/* Returns what a head takes, in multiplications: those of clustering keys are taken to be three passes over them, and a
+ * strongest key, which is copied for each cluster of queries, counts twice. */
+static double price(const nb_kernel_ridge_plan *p)
+{
+    const nb_layer_shape *s = p->shape;
+    double clustering = 3.0 * p->keys * p->m * s->d, copies = (double)s->n * p->top * (s->d + s->dv);
+    return rows_work(p) + clustering + head_work(p, p->with_near) + copies;
+}
+
+/* Gives a plan the most landmarks that are no more than it has and cost no more than `most`, maybe none. */
+static void afford(double most, int rows, nb_kernel_ridge_plan *p)
+{
+    int few = 0, many = p->m + 1;
+    while (many - few > 1) {
+        int m = few + (many - few) / 2;
+        resize(p, m, rows);
+        *(price(p) > most ? &many : &few) = m;
+    }
+    resize(p, few, rows);
+}
+
+static plans plans_of(const void *opts, const nb_layer_shape *s)
+{
+    const nb_kernel_ridge_options *o = opts;
+    nb_kernel_ridge_plan asked = plan_of(o, s);
+    plans all = {.count = 1, .kinds = {asked}, .most = asked};
+    nb_kernel_ridge_plan *none = all.kinds, *window = none + 1, *both = window + 1;
+    if (o->near != NB_NEAR_EQUAL) return all;
+    none->with_near = false;
+    none->top = 0;
+    /* With near keys, as many rows as a window's landmarks have. */
+    *window = *both = asked;
+    window->plain = both->plain = false;
+    window->top = 0;
+    afford(price(none), o->rows, window);
+    afford(price(none), window->k, both);
+    all.count = window->m == 0 ? 1 : asked.top == 0 || both->m == 0 ? 2 : 3;
+    if (all.count == 1) {
+        none->with_tokens = false;
+        all.most = *none;
+        return all;
+    }
+    for (int i = 0; i < all.count; i++) {
+        nb_kernel_ridge_plan *p = &all.kinds[i];
+        p->near_rows = window->k;
+        p->first = nb_lesser(window->k, CHOOSING);
+        p->groups = 1 + nb_blocks(p->k - p->first, GROUPS);
+    }
+    /* Until one is chosen each kind has what keys receive. */
+    all.most = asked;
+    all.most.first = none->first;
+    all.most.near_rows = none->near_rows;
+    all.most.groups = nb_greater(none->groups, 2);
+    return all;
+}
+
 /* Refuses options that contradict the kind of near keys. */
 static nb_status check(const void *opts, nb_ctx *ctx)
 {
     const nb_kernel_ridge_options *o = opts;
     bool window = has_window(o->near), top = has_top(o->near);
     NB_REQUIRE(ctx, window || o->window == NB_AUTO, NB_EINVAL,
-               "kernel_ridge(near=%s, window=%d): near=window, both and auto have a window", nears[o->near], o->window);
+               "kernel_ridge(near=%s, window=%d): near=window, both, equal and auto have a window", nears[o->near],
+               o->window);
     NB_REQUIRE(ctx, window || o->grid == NB_AUTO, NB_EINVAL,
-               "kernel_ridge(near=%s, grid): near=window, both and auto have a window, which a grid shapes",
+               "kernel_ridge(near=%s, grid): near=window, both, equal and auto have a window, which a grid shapes",
                nears[o->near]);
     NB_REQUIRE(ctx, top || o->top == NB_AUTO, NB_EINVAL,
-               "kernel_ridge(near=%s, top=%d): near=top, both and auto have top keys", nears[o->near], o->top);
-    NB_REQUIRE(ctx, o->top != 0 || o->near == NB_NEAR_AUTO, NB_EINVAL,
-               "kernel_ridge(near=%s, top=0): near=auto alone can do without top keys", nears[o->near]);
+               "kernel_ridge(near=%s, top=%d): near=top, both, equal and auto have top keys", nears[o->near], o->top);
+    NB_REQUIRE(ctx, o->top != 0 || o->near == NB_NEAR_AUTO || o->near == NB_NEAR_EQUAL, NB_EINVAL,
+               "kernel_ridge(near=%s, top=0): near=equal and auto alone can do without top keys", nears[o->near]);
     NB_REQUIRE(ctx, o->tolerance == 0 || o->near == NB_NEAR_AUTO, NB_EINVAL,
                "kernel_ridge(near=%s, tolerance=%g): near=auto alone has a tolerance", nears[o->near], o->tolerance);
     NB_REQUIRE(ctx, o->limit == 0 || o->tolerance > 0, NB_EINVAL,
@@ -368,12 +493,13 @@ static nb_status check(const void *opts, nb_ctx *ctx)
 
 static nb_status refusal(const void *opts, const nb_layer_shape *s, const char **why, nb_ctx *ctx)
 {
-    nb_kernel_ridge_plan p = plan_of(opts, s);
+    const nb_kernel_ridge_options *o = opts;
+    nb_kernel_ridge_plan p = plan_of(o, s);
     if (p.k > p.queries)
         NB_NEED(*why, nb_format(ctx, "rows = %d, and %d of n = %d queries are sampled", p.k, p.queries, s->n));
     else if (p.m > p.keys)
         NB_NEED(*why, nb_format(ctx, "landmarks = %d, and %d of n = %d keys are sampled", p.m, p.keys, s->n));
-    else if (p.o->grid == NB_SECOND && p.near.columns == 0)
+    else if (o->grid == NB_SECOND && p.near.columns == 0)
         NB_NEED(*why, nb_format(ctx, "grid = auto, and n = %d is not a square and up to %d tokens before it", s->n,
                                 NB_MOST_BEFORE));
     else if (p.near.columns > s->n)
@@ -399,7 +525,8 @@ static double head_integers(const nb_kernel_ridge_plan *p)
 
 static double room_scalars(const nb_kernel_ridge_plan *p)
 {
-    return (double)p->shape->n * GROUPS + (answers_plainly(p) ? (p->shape->dv + 1.0) * NB_BLOCK_QUERIES : 0);
+    return (double)p->shape->n * GROUPS * (p->first > 0 ? 2 : 1) +
+           (p->plain ? (p->shape->dv + 1.0) * NB_BLOCK_QUERIES : 0);
 }
 
 /* Counts the bytes of a thread's softmax. */
@@ -407,7 +534,7 @@ static double softmax_bytes(const nb_kernel_ridge_plan *p)
 {
     const nb_layer_shape *s = p->shape;
     double near = p->with_near ? nb_near_room_bytes(&p->near, s, p->m, p->top) + p->top * (double)sizeof(size_t) : 0;
-    if (!answers_plainly(p)) return near;
+    if (!p->plain) return near;
     return near + nb_softmax_bytes(s->d, s->dv + 1, nb_tile_of(p->m)) - sizeof(nb_softmax);
 }
 
@@ -415,8 +542,8 @@ static nb_status open_room(const nb_kernel_ridge_plan *p, room *r, nb_ctx *ctx)
 {
     const nb_layer_shape *s = p->shape;
     NB_NEED(r->rows, nb_alloc_scalars(ctx, (size_t)room_scalars(p)));
-    r->out = r->rows + (size_t)s->n * GROUPS;
-    if (answers_plainly(p)) NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_tile_of(p->m), &r->softmax, ctx));
+    r->out = r->rows + (size_t)s->n * GROUPS * (p->first > 0 ? 2 : 1);
+    if (p->plain) NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_tile_of(p->m), &r->softmax, ctx));
     if (p->top > 0) NB_NEED(r->strongest, nb_alloc(ctx, (size_t)p->top, sizeof *r->strongest));
     return p->with_near ? nb_near_room_new(&p->near, s, p->m, p->top, &r->near, ctx) : NB_OK;
 }
@@ -446,14 +573,14 @@ static nb_status open_head(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *
     h->landmarks = h->outputs + dv * rows;
     h->values = h->landmarks + d * m;
     h->received = h->values + (dv + 1) * m;
-    NB_NEED(h->weight, nb_alloc_raw(ctx, (size_t)p->k));
+    NB_NEED(h->weight, nb_alloc_raw(ctx, (size_t)(p->k + p->near_rows)));
     if (p->with_near) NB_TRY(ctx, open_near(p, h, ctx));
     return NB_OK;
 }
 
 static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
-    nb_kernel_ridge_plan p = plan_of(opts, s);
+    nb_kernel_ridge_plan p = plans_of(opts, s).most;
     kernel_ridge_state *state;
     NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
     NB_NEED(state->heads, nb_alloc(ctx, (size_t)nb_layer_heads(s), sizeof *state->heads));
@@ -482,18 +609,20 @@ static nb_status find_stream(const nb_kernel_ridge_options *o, nb_pass *pass, nb
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
-    enum { GROUP, ROWS, INTERPOLATE, ANSWER, STAGES = 6 };
+    enum { GROUP, CHOOSE, ROWS, INTERPOLATE, ANSWER, STAGES = 7 };
     int heads = nb_layer_heads(s), blocks = nb_blocks(s->n, NB_BLOCK_QUERIES), count = ANSWER + 1;
     NB_TRY(ctx, find_stream(opts, pass, ctx));
-    work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
+    work w = {.plans = plans_of(opts, s), .pass = pass, .state = pass->state};
+    const nb_kernel_ridge_plan *most = &w.plans.most;
     nb_stage stages[STAGES] = {[GROUP] = {.per_head = 1, .task = group_queries},
-                               [ROWS] = {.per_head = w.plan.groups, .task = attend_rows},
+                               [CHOOSE] = {.per_head = 1, .task = choose_head_kind},
+                               [ROWS] = {.per_head = w.plans.kinds->groups, .task = attend_rows},
                                [INTERPOLATE] = {.per_head = 1, .task = interpolate_head},
-                               [ANSWER] = {.per_head = answer_blocks(&w.plan), .task = answer}};
-    if (w.plan.top > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_strongest};
-    if (w.plan.o->limit > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_exactly};
+                               [ANSWER] = {.per_head = answer_blocks(most), .task = answer}};
+    if (most->top > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_strongest};
+    if (most->o->limit > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_exactly};
     double select_s = 0, answer_s = 0;
-    for (int i = 0; i < heads; i++) w.state->heads[i].status = NB_OK;
+    for (int i = 0; i < heads; i++) w.state->heads[i].status = NB_OK, w.state->heads[i].kind = 0;
     NB_TRY(ctx, nb_team_run_stages(pass->team, heads, count, stages, &w, ctx));
     for (int i = 0; i < heads; i++) {
         const nb_kernel_ridge_head *h = &w.state->heads[i];
@@ -503,39 +632,29 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     }
     for (int i = ANSWER; i < count; i++) answer_s += stages[i].busy_s;
     nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[GROUP].busy_s + select_s,
-                                                [NB_PART_B] = stages[ROWS].busy_s,
+                                                [NB_PART_B] = stages[CHOOSE].busy_s + stages[ROWS].busy_s,
                                                 [NB_PART_CORE] = stages[INTERPOLATE].busy_s - select_s,
                                                 [NB_PART_F] = answer_s});
     return NB_OK;
 }
 
-/* Returns the multiplications of a head behind its exact rows. */
-static double head_work(const nb_kernel_ridge_plan *p, bool near)
-{
-    const nb_layer_shape *s = p->shape;
-    bool tolerant = p->o->tolerance > 0, both = p->probes > 0 && !tolerant;
-    double n = s->n, d = s->d, m = p->m, k = p->k, values = m * k * s->dv;
-    double groups = near || both ? n * m * d : 0,
-           probes = tolerant && !near ? nb_softmax_work(p->probes, n, d, s->dv) : 0;
-    double fits = nb_kernel_ridge_fit_work(p, near) + nb_kernel_ridge_loop_work(p, near);
-    double answer = near ? nb_near_work(&p->near, s, p->m, p->top) + (p->top > 0 ? n * k * d : 0)
-                         : nb_softmax_work(n, m, d, s->dv + 1) + n * s->dv;
-    if (both) fits += nb_kernel_ridge_fit_work(p, !near) + nb_kernel_ridge_loop_work(p, !near);
-    return groups + probes + fits + values + answer;
-}
-
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
-    nb_kernel_ridge_plan p = plan_of(opts, s);
-    double n = s->n, heads = nb_layer_heads(s), rows = nb_softmax_work(p.k, n, s->d, s->dv) + p.k * n,
-           answers = fmin(answers_plainly(&p) ? head_work(&p, false) : INFINITY,
-                          p.with_near ? head_work(&p, true) : INFINITY);
-    return (nb_attention_cost){.multiplications = heads * (rows + answers),
-                               .bytes =
-                                   sizeof(kernel_ridge_state) +
-                                   threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax_bytes(&p)) +
-                                   heads * (sizeof(nb_kernel_ridge_head) + head_scalars(&p) * sizeof(nb_scalar) +
-                                            (double)p.k * sizeof(double) + head_integers(&p) * sizeof(int))};
+    const plans all = plans_of(opts, s);
+    const nb_kernel_ridge_plan *p = &all.most;
+    double heads = nb_layer_heads(s), least = INFINITY,
+           choice = p->first > 0 ? nb_kernel_ridge_kind_work(all.count, all.kinds) : 0;
+    for (int i = 0; i < all.count; i++) {
+        const nb_kernel_ridge_plan *kind = &all.kinds[i];
+        if (kind->plain) least = fmin(least, rows_work(kind) + head_work(kind, false));
+        if (kind->with_near) least = fmin(least, rows_work(kind) + head_work(kind, true));
+    }
+    return (nb_attention_cost){
+        .multiplications = heads * (choice + least),
+        .bytes = sizeof(kernel_ridge_state) +
+                 threads * (sizeof(room) + room_scalars(p) * sizeof(nb_scalar) + softmax_bytes(p)) +
+                 heads * (sizeof(nb_kernel_ridge_head) + head_scalars(p) * sizeof(nb_scalar) +
+                          (double)(p->k + p->near_rows) * sizeof(double) + head_integers(p) * sizeof(int))};
 }
 
 static const char *const references[] = {

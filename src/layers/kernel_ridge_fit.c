@@ -34,6 +34,69 @@ static nb_status gather(int d, const nb_scalar *x, int count, const int *from, d
     return NB_OK;
 }
 
+/* group (n) <- the nearest of `count` centres of each point. */
+static nb_status assign(const nb_kernel_ridge_plan *p, const nb_scalar *points, int n, const nb_scalar *centres,
+                        int count, int *group, nb_ctx *ctx)
+{
+    size_t size = (size_t)p->shape->d * (size_t)count;
+    nb_mark mark = nb_ctx_mark(ctx);
+    double *c;
+    NB_NEED(c, nb_alloc_raw(ctx, size));
+    nb_scalar_to_double(size, centres, c);
+    NB_TRY(ctx, nb_nearest_centres(p->shape->d, n, points, count, c, group, ctx));
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+/* Weighs the near_rows' centres by the drawn queries that are nearest to each of them, one at least. */
+static nb_status weigh_near_rows(const nb_kernel_ridge_plan *p, const nb_scalar *q, const int *drawn,
+                                 nb_kernel_ridge_head *h, nb_ctx *ctx)
+{
+    double *weight = h->weight + p->k, sum;
+    int k = p->near_rows, *group;
+    nb_scalar *x;
+    NB_NEED(x, nb_alloc_scalars(ctx, (size_t)p->shape->d * (size_t)p->queries));
+    NB_NEED(group, nb_alloc(ctx, (size_t)p->queries, sizeof *group));
+    nb_scalar_gather(p->shape->d, q, p->queries, drawn, x);
+    NB_TRY(ctx, assign(p, x, p->queries, h->centres, k, group, ctx));
+    memset(weight, 0, (size_t)k * sizeof *weight);
+    for (int i = 0; i < p->queries; i++) weight[group[i]]++;
+    sum = 0;
+    for (int i = 0; i < k; i++) sum += weight[i] = fmax(weight[i], 1);
+    nb_scale((size_t)k, k / sum, weight);
+    return NB_OK;
+}
+
+/* Puts `count` of the entries of order (k) before the others, spread evenly over them. */
+static void spread(int k, int count, int *order, int *room)
+{
+    int taken = 0, rest = count;
+    for (int i = 0; i < k; i++) room[taken < count && i == taken * k / count ? taken++ : rest++] = order[i];
+    memcpy(order, room, (size_t)k * sizeof *order);
+}
+
+/* Takes centres, weights and tokens over from clusters of the drawn queries. */
+static nb_status take_centres(const nb_kernel_ridge_plan *p, const nb_scalar *q, const int *drawn,
+                              const nb_clusters *clusters, nb_kernel_ridge_head *h, nb_ctx *ctx)
+{
+    size_t d = (size_t)p->shape->d;
+    int k = p->k, *nearest, *order;
+    NB_NEED(nearest, nb_alloc(ctx, (size_t)k, sizeof *nearest));
+    NB_NEED(order, nb_alloc(ctx, 2 * (size_t)k, sizeof *order));
+    for (int i = 0; i < k; i++) order[i] = i;
+    spread(k, p->near_rows, order, order + k);
+    spread(p->near_rows, p->first, order, order + k);
+    if (p->with_tokens) NB_TRY(ctx, nb_clusters_nearest(clusters, nearest, ctx));
+    for (int i = 0; i < k; i++) {
+        int c = order[i];
+        nb_scalar_of(d, clusters->centres + (size_t)c * d, h->centres + (size_t)i * d);
+        /* w: their sizes, of mean 1. */
+        h->weight[i] = (double)clusters->size[c] * k / p->queries;
+        if (p->with_tokens) h->tokens[i] = drawn[nearest[c]];
+    }
+    return p->first > 0 ? weigh_near_rows(p, q, drawn, h, ctx) : NB_OK;
+}
+
 nb_status nb_kernel_ridge_choose_rows(const nb_kernel_ridge_plan *p, const nb_stream *stream, const nb_scalar *q,
                                       nb_kernel_ridge_head *h, nb_ctx *ctx)
 {
@@ -50,16 +113,17 @@ nb_status nb_kernel_ridge_choose_rows(const nb_kernel_ridge_plan *p, const nb_st
     gsl_ran_choose(rng, drawn, (size_t)p->queries, all, (size_t)n, sizeof *all);
     NB_TRY(ctx, gather(d, q, p->queries, drawn, &x, ctx));
     NB_TRY(ctx, nb_kmeans(d, p->queries, x, p->k, &how, rng, &clusters, ctx));
-    nb_scalar_of((size_t)d * (size_t)p->k, clusters.centres, h->centres);
-    if (p->near.window) {
-        NB_TRY(ctx, nb_clusters_nearest(&clusters, h->tokens, ctx));
-        for (int i = 0; i < p->k; i++) h->tokens[i] = drawn[h->tokens[i]];
-    }
-    /* w: their sizes, of mean 1. */
-    for (int i = 0; i < p->k; i++) h->weight[i] = (double)clusters.size[i] * p->k / p->queries;
+    NB_TRY(ctx, take_centres(p, q, drawn, &clusters, h, ctx));
     if (p->probes > 0)
         gsl_ran_choose(rng, h->tokens + p->k, (size_t)p->probes, drawn, (size_t)p->queries, sizeof *drawn);
     return NB_OK;
+}
+
+int nb_kernel_ridge_group(const nb_kernel_ridge_plan *p, int group, int *first)
+{
+    int before = p->first > 0, k = p->k - p->first, groups = p->groups - before, i = group - before;
+    *first = i < 0 ? 0 : p->first + i * k / groups;
+    return i < 0 ? p->first : p->first + (i + 1) * k / groups - *first;
 }
 
 int nb_kernel_ridge_block(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, int i)
@@ -414,20 +478,6 @@ double nb_kernel_ridge_loop_work(const nb_kernel_ridge_plan *p, bool near)
     double n = p->shape->n, dv = p->shape->dv, k = p->k, m = p->m, keys = p->keys;
     return 2 * k + n + keys * (4 + dv) + m * (3 + 3 * dv) + (2 + corrections(p, near)) * m * k +
            p->ridges * 3 * k * dv + (near ? k * dv : 0);
-}
-
-/* group (n) <- the nearest of `count` centres of each point. */
-static nb_status assign(const nb_kernel_ridge_plan *p, const nb_scalar *points, int n, const nb_scalar *centres,
-                        int count, int *group, nb_ctx *ctx)
-{
-    size_t size = (size_t)p->shape->d * (size_t)count;
-    nb_mark mark = nb_ctx_mark(ctx);
-    double *c;
-    NB_NEED(c, nb_alloc_raw(ctx, size));
-    nb_scalar_to_double(size, centres, c);
-    NB_TRY(ctx, nb_nearest_centres(p->shape->d, n, points, count, c, group, ctx));
-    nb_ctx_release(ctx, mark);
-    return NB_OK;
 }
 
 /* Finds the landmark of each key. */

@@ -9,7 +9,7 @@
 
 enum { NB_MOST_RIDGES = 8 };
 enum { NB_SAMPLE_BY_RECEIVED, NB_SAMPLE_UNIFORM }; /* how keys are sampled */
-enum { NB_NEAR_NONE, NB_NEAR_WINDOW, NB_NEAR_TOP, NB_NEAR_BOTH, NB_NEAR_AUTO };
+enum { NB_NEAR_NONE, NB_NEAR_WINDOW, NB_NEAR_TOP, NB_NEAR_BOTH, NB_NEAR_AUTO, NB_NEAR_EQUAL };
 
 /* The options of kernel_ridge, which describes them. */
 typedef struct {
@@ -18,13 +18,16 @@ typedef struct {
     double ridge, tolerance, limit;
 } nb_kernel_ridge_options;
 
-/* Sizes that follow from options and shape. */
+/* Sizes that follow from options and shape, of the heads of one kind where these differ. */
 typedef struct {
     const nb_kernel_ridge_options *o;
     const nb_layer_shape *shape;
     int k, m, queries, keys, ridges, groups;
-    int probes;            /* random queries at which errors are measured; 0: there is no choice of near keys */
-    bool with_near;        /* a head has near keys, or may have them */
+    int first;             /* rows of R from which a head's kind is chosen, group 0 of them; 0: no kind is */
+    int near_rows;         /* of these and those that follow, which heads with near keys have alone */
+    int probes;            /* random queries at which errors are measured; 0: two fits are not compared */
+    bool plain, with_near; /* a head has no near keys, or may have none; has them, or may have them */
+    bool with_tokens;      /* centres have the places of tokens */
     int top;               /* 0: none */
     nb_neighbourhood near; /* whether there is a window, and the blocks */
 } nb_kernel_ridge_plan;
@@ -37,7 +40,7 @@ typedef struct {
     nb_scalar *received;
     nb_scalar *landmarks;     /* d x m */
     nb_scalar *values;        /* (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c; near: dv x m */
-    double *weight;           /* k */
+    double *weight;           /* k; behind them those of the near_rows where there are no other rows */
     int *tokens;              /* k + probes: the probes, and what is nearest to the centres, for a window */
     int *strongest;           /* top x k */
     int *group, *counts;      /* n, m: each key's landmark, and how many keys each has */
@@ -46,6 +49,7 @@ typedef struct {
     int *exactly, exact;      /* n: queries that are attended to exactly, and how many */
     nb_scalar *bias;          /* m: b */
     nb_scalar *largest, *sum; /* n */
+    int kind;                 /* its plan, among those of the kinds */
     bool near;                /* it has near keys */
     double select_s;
     bool diverged;
@@ -53,9 +57,13 @@ typedef struct {
     char reason[200];
 } nb_kernel_ridge_head;
 
-/* Draws queries and clusters them: sets the centres and weights, the probes and the tokens. `stream` is the pass's. */
+/* Draws queries and clusters them: sets the centres and weights, the probes and the tokens. `stream` is the pass's. Of
+ * the clusters the near_rows are spread evenly over all, and the first over these. */
 nb_status nb_kernel_ridge_choose_rows(const nb_kernel_ridge_plan *plan, const nb_stream *stream, const nb_scalar *q,
                                       nb_kernel_ridge_head *head, nb_ctx *ctx);
+
+/* Sets *first and returns the count of the rows of R in a group of them. */
+int nb_kernel_ridge_group(const nb_kernel_ridge_plan *plan, int group, int *first);
 
 /* Returns the block of exact query i. */
 int nb_kernel_ridge_block(const nb_kernel_ridge_plan *plan, const nb_kernel_ridge_head *head, int i);
