@@ -24,14 +24,21 @@
  *    the exact rows give to a landmark's keys where these are not near.
  * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
  *
- * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto fits a head without and with near keys (both; a
- * window, if top=0) and has the fit with the lesser error at the exact queries, each left out; where these differ
- * little, k random queries decide with them. All kinds have the same draws. With a tolerance a head is fitted with near
- * keys only where the exact rows give these more than a fifth of their weight, or where its relative error without them
- * is above it, as estimated at up to 32 queries: half of them are those of the largest q_i'(k_i - mean k), which look
- * most at themselves; the others are random, for all the rest. With a limit, a head whose error e is above it then is
- * exact at (1 - limit^2/e^2) n queries, those farthest from the nearest centre. Steps 2 to 4 are in
- * layers/kernel_ridge_fit.c. */
+ * n (k + 2m) d + n (near keys) (d + dv) multiplications more. All kinds have the same draws.
+ *
+ * near=equal chooses for each head from none, a window and both (without top=0) by 16 of the exact rows, before there are
+ * landmarks (layers/kernel_ridge_kind.h). With a window it has the most landmarks, and with both the most beside as many
+ * exact rows, that cost no more than m and k without near keys: n (k + m)(d + dv) and 3 m d for each sampled key; with
+ * near keys n m d + (near keys of all queries, strongest ones twice)(d + dv) more, and n k d for both.
+ *
+ * near=auto fits a head without and with near keys (both; a window, if top=0) and has the fit with the lesser error at
+ * the exact queries, each left out; where these differ little, k random queries decide with them. With a tolerance a
+ * head is fitted with near keys only where the exact rows give these more than a fifth of their weight, or where its
+ * relative error without them is above it, as estimated at up to 32 queries: half of them are those of the largest
+ * q_i'(k_i - mean k), which look most at themselves; the others are random, for all the rest. With a limit, a head whose
+ * error e is above it then is exact at (1 - limit^2/e^2) n queries, those farthest from the nearest centre.
+ *
+ * Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
 
 #include "layers/exact_attention.h"
@@ -409,13 +416,14 @@ static double head_work(const nb_kernel_ridge_plan *p, bool near)
     return groups + probes + fits + values + answer;
 }
 
-/* Returns what a head takes, in multiplications: those of clustering keys are taken to be three passes over them, and a
- * strongest key, which is copied for each cluster of queries, counts twice. */
+/* Returns what near=equal compares, about the multiplications of a head: those of all queries and keys, and three passes
+ * over the sampled keys. A strongest key, which is copied for each cluster of queries, counts twice. */
 static double price(const nb_kernel_ridge_plan *p)
 {
     const nb_layer_shape *s = p->shape;
-    double clustering = 3.0 * p->keys * p->m * s->d, copies = (double)s->n * p->top * (s->d + s->dv);
-    return rows_work(p) + clustering + head_work(p, p->with_near) + copies;
+    double n = s->n, d = s->d, each = d + s->dv, far = n * (p->k + p->m) * each + 3.0 * p->keys * p->m * d;
+    if (!p->with_near) return far;
+    return far + n * p->m * d + (nb_near_pairs(&p->near) + 2 * n * p->top) * each + (p->top > 0 ? n * p->k * d : 0);
 }
 
 /* Gives a plan the most landmarks that are no more than it has and cost no more than `most`, maybe none. */

@@ -659,17 +659,90 @@ def ridge_dual(gram, t, w, o):
     return np.linalg.solve(gram + np.diag(best * unit / w), t), least
 
 
+def rows_of(o, m):
+    return int(np.ceil(5 * m / 12)) if o["rows"] == "auto" else o["rows"]
+
+
+def sample_size(o, name, centres, n):
+    each = {"queries": 64 / 5, "keys": 32 / 3}[name]
+    return int(min(np.ceil(each * centres) if o[name] == "auto" else o[name], n))
+
+
+def equal_sizes(q, v, o, window):
+    """Landmarks and exact rows of a head without near keys, with a window and with both, if that can be paid."""
+    n, d, each, top = len(q), q.shape[1], q.shape[1] + v.shape[1], min(o.get("top", 32), len(q))
+
+    def price(m, rows, near, top):
+        far = n * (rows + m) * each + 3 * sample_size(o, "keys", m, n) * m * d
+        return far + near * (n * m * d + (window.sum() + 2 * n * top) * each + (top > 0) * n * rows * d)
+    sizes = [(o["landmarks"], rows_of(o, o["landmarks"]))]
+    fewer = range(1, sizes[0][0] + 1)
+    paid = [m for m in fewer if price(m, rows_of(o, m), True, 0) <= price(*sizes[0], False, 0)]
+    if paid:
+        sizes.append((paid[-1], rows_of(o, paid[-1])))
+        paid = [m for m in fewer if price(m, sizes[1][1], True, top) <= price(*sizes[0], False, 0)] if top else []
+    return sizes + [(paid[-1], sizes[1][1])] if len(sizes) > 1 and paid else sizes
+
+
+KINDS_CHOSEN = set()
+
+
+def equal_kind(q, k, v, o, drawn, w, c, tokens):
+    """Of near=equal: options, rows, weights, centres and tokens of a head of the kind that is chosen for it."""
+    n, kinds = len(q), ["none", "window", "both"]
+    window = around(n, o.get("window", 32), o.get("grid"))
+    sizes = equal_sizes(q, v, o, window)
+
+    def spread(items, count):
+        chosen = [items[i * len(items) // count] for i in range(count)]
+        return chosen + [x for x in items if x not in chosen]
+    best = 0
+    if len(sizes) > 1:
+        few = sizes[1][1]
+        seen = min(few, 16)
+        order = spread(list(range(len(c))), few)
+        order = spread(order[:few], seen) + order[few:]
+        w, c, tokens = w[order], c[order], tokens[order]
+        own = np.maximum(np.bincount(nearest(drawn, c[:few]), minlength=few), 1)
+        own = own * few / own.sum()
+        first = own[:seen] / own[:seen].mean()
+        r = softmax(logits(c[:seen], k))
+        taken, scores = np.zeros(r.shape, bool), []
+        strongest = np.zeros(r.shape, bool)
+        np.put_along_axis(strongest, np.argsort(-r, axis=1, kind="stable")[:, :o.get("top", 32)], True, axis=1)
+        for near in (taken, window[tokens[:seen]], strongest)[:len(sizes)]:
+            taken = taken | near
+            far = np.where(taken, 0, r)
+            received = first @ far
+            t = far @ v - np.outer(far.sum(axis=1), received @ v / max(received.sum(), U))
+            gram = far / np.where(received > 0, received, 1) @ far.T
+            error = left_out(gram, 1e-3 * max(first @ np.diag(gram) / len(first), 1e-8) / first, t)
+            scores.append(first @ (error**2).sum(axis=1))
+        if len(sizes) == 3:
+            scores[2] = np.sqrt(scores[1] * scores[2])
+        best = int(np.argmin([score / m for score, (m, _) in zip(scores, sizes)]))
+        if best:
+            w, c, tokens = own, c[:few], tokens[:few]
+    KINDS_CHOSEN.add(kinds[best])
+    o = {key: value for key, value in o.items() if key not in ("near", *["top"] * (best < 2))}
+    return {**o, "landmarks": sizes[best][0], **({"near": kinds[best]} if best else {})}, len(w), w, c, tokens
+
+
 def kernel_ridge(q, k, v, o, spec):
     """Exact outputs at some queries, interpolated, beside near keys or without; small systems in double. o: the
     options, spec: all of them as text, but for those of near keys."""
-    dtype, n, rows, m = q.dtype.type, len(q), o["rows"], o["landmarks"]
-    queries, keys = (int(min(np.ceil(each * centres) if o[name] == "auto" else o[name], n))
-                     for name, each, centres in (("queries", 64 / 5, rows), ("keys", 32 / 3, m)))
+    dtype, n, m = q.dtype.type, len(q), o["landmarks"]
+    rows = rows_of(o, m)
+    queries, keys = sample_size(o, "queries", rows, n), sample_size(o, "keys", m, n)
     of_queries = Stream(0, "queries", spec, rows)
     drawn = np.array(of_queries.choose(queries, n))
     group, c = kmeans(q[drawn].astype(float), rows, 1, o["batches"], np.ones(queries), of_queries)
     tokens = drawn[nearest_left(q[drawn].astype(float), c)]
     w, c = np.bincount(group) * rows / queries, c.astype(dtype)
+    if o.get("near") == "equal":
+        o, rows, w, c, tokens = equal_kind(q, k, v, o, q[drawn], w, c, tokens)
+        m = o["landmarks"]
+        keys = sample_size(o, "keys", m, n)
     r = softmax(logits(c, k))
     outputs, received = r @ v, (w.astype(dtype) @ r).astype(float) / rows
     top = min(o.get("top", 32), n) * (o.get("near") in ("top", "both", "auto"))
@@ -853,7 +926,9 @@ def near_far_cases():
                     {"near": "auto", "tolerance": 10}, {"near": "auto", "top": 0, "tolerance": 1e-6},
                     {"near": "auto", "tolerance": 0.3, "rows": 40}, {"near": "auto", "tolerance": 0.1, "rows": 1},
                     {"near": "auto", "tolerance": 10, "limit": 0.1}, {"near": "auto", "tolerance": 0.01, "limit": 0.03},
-                    {"near": "auto", "top": 0, "tolerance": 0.1, "limit": 1e-6}):
+                    {"near": "auto", "top": 0, "tolerance": 0.1, "limit": 1e-6}, {"near": "equal"},
+                    {"near": "equal", "window": 8, "top": 4, "landmarks": 80, "rows": "auto", "keys": "auto"},
+                    {"near": "equal", "window": 8, "top": 0, "grid": "auto", "landmarks": 90, "rows": 30}):
         yield with_options(changed)
 
 
@@ -871,6 +946,11 @@ def test_near_far():
                     {"near": "auto", "tolerance": 0.2}, {"near": "auto", "top": 0, "tolerance": 0.3},
                     {"near": "auto", "tolerance": 0.2, "limit": 0.15}):
         compare_heads(many, *with_options({**changed, "landmarks": 12, "rows": 8, "queries": 90}), name=", 60 heads")
+    for changed in ({}, {"top": 0}, {"landmarks": 80, "keys": 90}, {"rows": 20, "queries": 60}, {"window": 40},
+                    {"window": 0, "top": 96}):
+        compare_heads(many, *with_options({"near": "equal", "window": 4, "top": 3, "landmarks": 60, "rows": "auto",
+                                           "queries": "auto", "keys": "auto", **changed}), name=", 60 heads")
+    tap.check(KINDS_CHOSEN == {"none", "window", "both"}, f"near=equal chooses all kinds: {sorted(KINDS_CHOSEN)}")
     for n in (1, 2, 65, 300):
         for near in (f"near=window, window={2 * n}", f"near=top, top={n}", "near=both, window=1000000, top=1",
                      "near=both, top=1000"):
