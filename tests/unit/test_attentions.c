@@ -65,6 +65,8 @@ static const char *const specs[] = {
     "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=0)",
     "kernel_ridge(landmarks=9, rows=20, near=auto, tolerance=0.2)",
     "kernel_ridge(landmarks=9, rows=20, near=auto, tolerance=0.2, limit=0.1)",
+    "kernel_ridge(landmarks=60, near=equal, window=4, top=5)",
+    "kernel_ridge(landmarks=40, near=equal, window=8, top=0, grid=9)",
     "streamingllm(window=5, sinks=2)",
     "streamingllm(window=0, sinks=0)",
     "strided(window=3, stride=7, sinks=0)",
@@ -1163,7 +1165,8 @@ static void test_near_keys_of_degenerate_heads(void **state)
                                            "kernel_ridge(landmarks=30, near=auto)",
                                            "kernel_ridge(landmarks=30, near=auto, top=0)",
                                            "kernel_ridge(landmarks=30, near=auto, tolerance=1e-7)",
-                                           "kernel_ridge(landmarks=30, near=auto, tolerance=1, limit=1e-7)"};
+                                           "kernel_ridge(landmarks=30, near=auto, tolerance=1, limit=1e-7)",
+                                           "kernel_ridge(landmarks=90, near=equal, window=4, top=5)"};
     const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
     ctx = *state;
     for (int kind = 0; kind < 3; kind++) {
@@ -1181,6 +1184,21 @@ static void test_near_keys_of_degenerate_heads(void **state)
     }
 }
 
+/* Heads of which every other one, from the second on, looks near: a query is like the one before, and so are the keys.
+ * Of the others queries are short: all keys have about the same weight, which landmarks alone tell. */
+static nb_layer make_near_and_far(const nb_layer_shape *s, int number)
+{
+    nb_layer layer = make_layer(s, 1, number);
+    nb_scalar *q = (nb_scalar *)(uintptr_t)layer.q, *k = (nb_scalar *)(uintptr_t)layer.k;
+    for (int i = 0; i < s->heads * s->n * s->d; i++) {
+        if (i / (s->d * s->n) % 2 == 0) q[i] *= (nb_scalar)0.3;
+        if (i / (s->d * s->n) % 2 == 0 || i / s->d % s->n == 0) continue;
+        q[i] = (nb_scalar)(0.9 * (double)q[i - s->d] + 0.5 * (double)q[i]);
+        k[i] = q[i];
+    }
+    return layer;
+}
+
 /* near=auto gives a head the bits of the kind that it chooses, whichever head it is and whatever the others choose. */
 static void test_near_auto_is_the_kind_that_it_chooses(void **state)
 {
@@ -1193,16 +1211,7 @@ static void test_near_auto_is_the_kind_that_it_chooses(void **state)
     const nb_layer_shape s = {.batch = 1, .heads = 24, .key_heads = 24, .n = 601, .d = 9, .dv = 4};
     const size_t each = (size_t)(s.n * s.dv);
     ctx = *state;
-    /* Of every other head a query is like the one before, and so are the keys: near keys have most attention. Of the
-     * others queries are short: all keys have about the same, which landmarks alone tell. */
-    nb_layer layer = make_layer(&s, 1, 41);
-    nb_scalar *q = (nb_scalar *)(uintptr_t)layer.q, *k = (nb_scalar *)(uintptr_t)layer.k;
-    for (int i = 0; i < s.heads * s.n * s.d; i++) {
-        if (i / (s.d * s.n) % 2 == 0) q[i] *= (nb_scalar)0.3;
-        if (i / (s.d * s.n) % 2 == 0 || i / s.d % s.n == 0) continue;
-        q[i] = (nb_scalar)(0.9 * (double)q[i - s.d] + 0.5 * (double)q[i]);
-        k[i] = q[i];
-    }
+    nb_layer layer = make_near_and_far(&s, 41);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         nb_choice attentions[3];
         nb_scalar *out[3];
@@ -1218,6 +1227,44 @@ static void test_near_auto_is_the_kind_that_it_chooses(void **state)
             chosen[kind]++;
         }
         assert_true(chosen[1] >= 5 && chosen[2] >= 5);
+    }
+}
+
+static double squared_distance(size_t count, const nb_scalar *x, const nb_scalar *y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += pow((double)x[i] - (double)y[i], 2);
+    return sum;
+}
+
+/* near=equal leaves heads that look far as they are without near keys, and of heads that look near a tenth of the
+ * squared error at most, for about as many multiplications; whichever head it is and whatever the others are. */
+static void test_near_equal_keeps_the_work(void **state)
+{
+    static const char *const specs_of[] = {"kernel_ridge(landmarks=104)", "kernel_ridge(landmarks=104, near=equal)",
+                                           "kernel_ridge(landmarks=104, near=equal, top=0)", "streamed"};
+    enum { COUNT = sizeof specs_of / sizeof *specs_of, EXACT = COUNT - 1 };
+    const nb_layer_shape s = {.batch = 1, .heads = 8, .key_heads = 8, .n = 1301, .d = 32, .dv = 32};
+    const size_t each = (size_t)(s.n * s.dv);
+    result of[COUNT];
+    ctx = *state;
+    nb_layer layer = make_near_and_far(&s, 45);
+    for (int i = 0; i < COUNT; i++) {
+        nb_choice attention = choose(&nb_attentions, specs_of[i], ctx);
+        of[i] = attend(&attention, &layer, 1 + i % 2);
+    }
+    for (int i = 1; i < EXACT; i++) {
+        for (int h = 0; h < s.heads; h++) {
+            const nb_scalar *exact = of[EXACT].out + (size_t)h * each, *plain = of[0].out + (size_t)h * each,
+                            *out = of[i].out + (size_t)h * each;
+            double left = squared_distance(each, plain, exact);
+            /* Sums of the same terms in another order */
+            if (h % 2 == 0)
+                assert_true(squared_distance(each, out, plain) < 1e-6 * left);
+            else
+                assert_true(squared_distance(each, out, exact) < 0.1 * left);
+        }
+        assert_true(of[i].passed.multiplications < 1.15 * of[0].passed.multiplications);
     }
 }
 
@@ -1322,6 +1369,7 @@ static void test_kernel_ridge_of_infinite_logits(void **state)
     assert_infinite_logits_show("kernel_ridge(landmarks=9)");
     assert_infinite_logits_show("kernel_ridge(landmarks=9, near=both)");
     assert_infinite_logits_show("kernel_ridge(landmarks=9, near=auto)");
+    assert_infinite_logits_show("kernel_ridge(landmarks=60, near=equal, window=4)");
 }
 
 enum { MOST = 601, BLOCK = 20, SAMPLE = 30, BITS = 3 };
@@ -1633,6 +1681,7 @@ int main(void)
         test_with_ctx(test_kernel_ridge_of_degenerate_heads),
         test_with_ctx(test_near_keys_of_degenerate_heads),
         test_with_ctx(test_near_auto_is_the_kind_that_it_chooses),
+        test_with_ctx(test_near_equal_keeps_the_work),
         test_with_ctx(test_tolerance_sees_few_sharp_queries),
         test_with_ctx(test_limit_leaves_exact_queries),
         test_with_ctx(test_near_keys_that_contradict),
