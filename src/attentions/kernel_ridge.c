@@ -26,10 +26,11 @@
  *
  * n (k + 2m) d + n (near keys) (d + dv) multiplications more. All kinds have the same draws.
  *
- * near=equal chooses for each head from none, a window and both (without top=0) by 16 of the exact rows, before there are
- * landmarks (layers/kernel_ridge_kind.h). With a window it has the most landmarks, and with both the most beside as many
- * exact rows, that cost no more than m and k without near keys: n (k + m)(d + dv) and 3 m d for each sampled key; with
- * near keys n m d + (near keys of all queries, strongest ones twice)(d + dv) more, and n k d for both.
+ * near=equal chooses for each head from none, a window and both (without top=0) by 16 of the exact rows, before there
+ * are landmarks (layers/kernel_ridge_kind.h). With a window it has the most landmarks that cost no more than m and k
+ * without near keys, and with both the most beside as many exact rows as with a window: n (k + m)(d + dv), and 3 m d
+ * for each sampled key; with near keys n m d + (near keys of all queries, strongest ones twice)(d + dv) more, and n k d
+ * for both.
  *
  * near=auto fits a head without and with near keys (both; a window, if top=0) and has the fit with the lesser error at
  * the exact queries, each left out; where these differ little, k random queries decide with them. With a tolerance a
@@ -416,8 +417,8 @@ static double head_work(const nb_kernel_ridge_plan *p, bool near)
     return groups + probes + fits + values + answer;
 }
 
-/* Returns what near=equal compares, about the multiplications of a head: those of all queries and keys, and three passes
- * over the sampled keys. A strongest key, which is copied for each cluster of queries, counts twice. */
+/* Returns what near=equal compares, about the multiplications of a head: those of all queries and keys, and three
+ * passes over the sampled keys. A strongest key, which is copied for each cluster of queries, counts twice. */
 static double price(const nb_kernel_ridge_plan *p)
 {
     const nb_layer_shape *s = p->shape;
@@ -691,9 +692,10 @@ const nb_attention nb_attention_kernel_ridge = {
         "attention to clusters of keys. Leave-one-out chooses the ridge of each head. init, sampling, weighted,\n"
         "counts, mass, prior and normalised each switch off one part, for an ablation. With as many landmarks as keys\n"
         "it is exact. Every pass clusters anew, from the same draws for all heads. The multiplications of clustering\n"
-        "are counted, but are not in the cost that is predicted; near=auto has that of the cheaper kind, and of no\n"
-        "exact queries that a limit may add.\n"
+        "are counted, but are not in the cost that is predicted; near=equal and auto have that of the cheapest kind,\n"
+        "and of no exact queries that a limit may add.\n"
         "With near keys (near=window, top or both) each query attends to these exactly, and landmarks stand for the\n"
         "others alone. A head that looks near, as most do in text and speech, needs them; where heads look far they\n"
-        "cost more than they win.",
+        "cost more than they win. near=equal chooses for each head, by leave-one-out errors of 16 exact rows with all\n"
+        "keys as landmarks, and pays for near keys with landmarks; near=auto pays for them with time.",
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kernel_ridge_kind.c - see kernel_ridge_kind.h. With every key a landmark, features of a query are its row of R. What a
- * kind leaves of an exact output that is left out is then, of the rows R without its near keys, r = w'R, the outputs N
- * of the near keys and the mean u of V weighted by r:
+/* kernel_ridge_kind.c - see kernel_ridge_kind.h. With every key a landmark, features of a query are its row of R. Of the
+ * rows R without a kind's near keys, with r = w'R, the outputs N of the near keys and the mean u of V weighted by r, an
+ * exact output that is left out is then off by e_i:
  *
- *   G = R diag(1/r) R',  M = G + lambda t diag(1/w),  T = O - N - (sums of rows of R) u',  e_i = (M^-1 T)_i/(M^-1)_ii
+ *   G = R diag(1/r) R',  M = G + lambda t diag(1/w),  T = O - N - (sums of R's rows) u',  e_i = (M^-1 T)_i/(M^-1)_ii
  *
- * with lambda = 10^-3. With m landmarks it is taken to be as |e|^2/m. A centre's strongest keys are its own, and only in
- * part those of the other queries of its cluster: |e|^2 with them is taken to be the geometric mean of what it is with
- * and without them. */
+ * with lambda = 10^-3. With m landmarks the squared error is taken to be as |e|^2/m. A centre's strongest keys are its
+ * own, and only in part those of the other queries of its cluster: |e|^2 with them is taken to be the geometric mean of
+ * what it is with and without them. */
 #include "layers/kernel_ridge_kind.h"
 
 #include "linalg/kernel_ridge.h"

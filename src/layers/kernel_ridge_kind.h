@@ -9,9 +9,9 @@
 /* No near keys, a window, and the strongest keys beside it. */
 enum { NB_KERNEL_RIDGE_KINDS = 3 };
 
-/* Chooses one of `count` kinds, in that order, by the rows of R that are computed first (rows, n x kinds[0].first, which
- * lose their near keys) and the outputs at them: sets head->kind, what keys receive from these rows, their strongest
- * keys and, where there are no other rows than these, their weights. scaled: as rows. */
+/* Chooses one of `count` kinds, in that order, by the rows of R that are computed first (rows, n x kinds[0].first,
+ * which lose their near keys) and the outputs at them. Sets head->kind and, for that kind, what keys receive from these
+ * rows, their strongest keys and the weights. scaled: as rows. */
 nb_status nb_kernel_ridge_choose_kind(int count, const nb_kernel_ridge_plan *kinds, const nb_layer_head *points,
                                       nb_scalar *rows, nb_scalar *scaled, nb_kernel_ridge_head *head, nb_ctx *ctx);
 
