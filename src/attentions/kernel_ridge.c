@@ -443,8 +443,9 @@ static plans plans_of(const void *opts, const nb_layer_shape *s)
 {
     const nb_kernel_ridge_options *o = opts;
     nb_kernel_ridge_plan asked = plan_of(o, s);
-    plans all = {.count = 1, .kinds = {asked}, .most = asked};
+    plans all = {.count = 1, .most = asked};
     nb_kernel_ridge_plan *none = all.kinds, *window = none + 1, *both = window + 1;
+    *none = asked;
     if (o->near != NB_NEAR_EQUAL) return all;
     none->with_near = false;
     none->top = 0;
