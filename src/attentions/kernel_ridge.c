@@ -36,8 +36,8 @@
  * the exact queries, each left out; where these differ little, k random queries decide with them. With a tolerance a
  * head is fitted with near keys only where the exact rows give these more than a fifth of their weight, or where its
  * relative error without them is above it, as estimated at up to 32 queries: half of them are those of the largest
- * q_i'(k_i - mean k), which look most at themselves; the others are random, for all the rest. With a limit, a head whose
- * error e is above it then is exact at (1 - limit^2/e^2) n queries, those farthest from the nearest centre.
+ * q_i'(k_i - mean k), which look most at themselves; the others are random, for all the rest. With a limit, a head
+ * whose error e is above it then is exact at (1 - limit^2/e^2) n queries, those farthest from the nearest centre.
  *
  * Steps 2 to 4 are in layers/kernel_ridge_fit.c. */
 #include "attentions/attention.h"
