@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kernel_ridge_kind.c - see kernel_ridge_kind.h. With every key a landmark, features of a query are its row of R. Of
- * the rows R without a kind's near keys, with r = w'R, the outputs N of the near keys and the mean u of V weighted by r,
+ * the rows R without a kind's near keys, with r = w'R, the outputs N of the near keys and the mean u of V by weights r,
  * an exact output that is left out is then off by e_i:
  *
  *   G = R diag(1/r) R',  M = G + lambda t diag(1/w),  T = O - N - (sums of R's rows) u',  e_i = (M^-1 T)_i/(M^-1)_ii
