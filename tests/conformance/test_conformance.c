@@ -283,8 +283,7 @@ static void check_entries(nb_ctx *ctx, const nb_choice *choice, int n)
     picking.scene = scene;
     if (nb_landmarks_pick(&picking, &landmarks, ctx) != NB_OK)
         fail_msg("%s: %s", choice->canonical, nb_error_message(ctx));
-    if (landmarks.refusal && strstr(landmarks.refusal, "centre"))
-        return; /* it takes tokens alone */
+    if (landmarks.refusal && strstr(landmarks.refusal, "centre")) return; /* it takes tokens alone */
     if (landmarks.refusal) fail_msg("%s refuses n = %d: %s", choice->canonical, n, landmarks.refusal);
     double entries = nb_scene_entries(scene), square = (double)n * n;
     bool oracle = nb_strategy_traits(choice) & NB_ORACLE;
