@@ -112,6 +112,10 @@ CREATE TEMP TABLE IF NOT EXISTS side (
     seen INTEGER, exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
     PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
 
+CREATE TEMP TABLE IF NOT EXISTS later_trial (
+    scope INTEGER, head_id INTEGER, trial INTEGER, source_id INTEGER, PRIMARY KEY (scope, head_id, trial))
+    WITHOUT ROWID;
+
 CREATE TEMP TABLE IF NOT EXISTS not_compared (
     question TEXT, setting INTEGER, a, b, scope INTEGER, refusal TEXT, PRIMARY KEY (question, setting, a, b))
     WITHOUT ROWID;
@@ -156,13 +160,18 @@ SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, 
 FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.line_id = r.line_id AND g.build = r.build
 ORDER BY 2, 3, 4, 5;
 
+INSERT OR IGNORE INTO later_trial
+SELECT scope, head_id, trial, source_id FROM side WHERE question = :question AND trial > 0
+    AND EXISTS (SELECT 1 FROM side WHERE question = :question AND trial < last_trial)
+GROUP BY question, same, trial;
+
 INSERT INTO side
-WITH lasting_side AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial),
-later_trial AS MATERIALIZED (
-    SELECT DISTINCT scope, head_id, trial, source_id FROM side WHERE question = :question AND trial > 0)
+WITH lasting_side AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial)
 SELECT l.question, l.same, t.trial, l.value, l.id, l.setting, l.scope, l.stratum_id, t.source_id, l.head_id,
        l.last_trial, l.draws, l.skipped, l.untimed, l.seen, l.exact, l.disturbed, l.x, l.noise, l.se
-FROM lasting_side AS l JOIN later_trial AS t USING (scope, head_id) WHERE t.trial > l.trial AND t.trial <= l.last_trial;
+FROM lasting_side AS l CROSS JOIN later_trial AS t ON t.scope = l.scope AND t.head_id = l.head_id
+    AND t.trial > l.trial AND t.trial <= l.last_trial;
+DELETE FROM later_trial;
 
 INSERT INTO not_compared
 WITH uneven_setting AS (
