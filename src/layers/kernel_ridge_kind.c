@@ -25,8 +25,8 @@ typedef struct {
     const nb_kernel_ridge_plan *kinds;
     const nb_layer_head *points;
     nb_kernel_ridge_head *head;
-    nb_scalar *rows, *scaled;  /* n x k: R, and R with its columns over sqrt r */
-    nb_scalar *inverse;        /* n: 1/sqrt r */
+    nb_scalar *rows, *scaled;  /* n x k: R, and diag(1/r) R' */
+    nb_scalar *inverse;        /* n: 1/r, 0 where r is 0 */
     nb_scalar *gram;           /* k x k: G */
     double *rest;              /* dv x k: O - N */
     double *weight;            /* k: w, of mean 1 */
@@ -106,10 +106,10 @@ static void make_system(const chooser *c, int kind, double *residuals, double *g
         for (size_t l = 0; l < dv; l++) residuals[i + k * l] = c->rest[i * dv + l] - sum * (double)mean[l];
     }
     /* G = R diag(1/r) R' */
-    for (size_t j = 0; j < n; j++) c->inverse[j] = (nb_scalar)(r[j] > 0 ? 1 / sqrt((double)r[j]) : 0);
+    for (size_t j = 0; j < n; j++) c->inverse[j] = r[j] > 0 ? 1 / r[j] : 0;
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < n; j++) c->scaled[i * n + j] = c->rows[i * n + j] * c->inverse[j];
-    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, (int)k, (int)k, (int)n, 1, c->scaled, (int)n, c->scaled, (int)n, 0, c->gram,
+    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, (int)k, (int)k, (int)n, 1, c->scaled, (int)n, c->rows, (int)n, 0, c->gram,
                    (int)k);
     nb_scalar_to_double(k * k, c->gram, gram);
     nb_count_multiplications(loop_work(p));
