@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.h - methods against a baseline, with intervals and verdicts: contrasts, estimated by stratum and over strata,
- * with intervals and verdicts that hold together for all that is compared together. */
+ * with intervals and verdicts that hold together for all that is compared together: Bonferroni's, from
+ * statistics/multiple.h. */
 #ifndef NB_COMPARE_H
 #define NB_COMPARE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* estimates.h - ratios of pairs: geometric means over heads within sources within strata, by group. */
+/* estimates.h - ratios of pairs: geometric means over heads within sources within strata, by group, and their verdicts:
+ * what the stars of tables and the figures of ratios say. */
 #ifndef NB_ESTIMATES_H
 #define NB_ESTIMATES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* multiple.h - corrects for many tests at once. */
+/* multiple.h - corrects for many tests at once: joint intervals (Bonferroni) for what compare, claims and the stars of
+ * tables say, Holm's steps for the table `wins`. */
 #ifndef NB_MULTIPLE_H
 #define NB_MULTIPLE_H
 
