@@ -136,7 +136,7 @@ typedef struct {
     room *rooms;
 } kernel_ridge_state;
 
-/* What heads may be: of near=equal each is of one kind. */
+/* The kinds that heads may be of; with near=equal each head is of one of several. */
 typedef struct {
     int count;
     nb_kernel_ridge_plan kinds[NB_KERNEL_RIDGE_KINDS];

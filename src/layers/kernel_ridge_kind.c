@@ -20,7 +20,7 @@
 
 static const double penalty = 1e-3; /* lambda */
 
-/* Of one head. */
+/* What is known of a head while its kind is chosen. */
 typedef struct {
     const nb_kernel_ridge_plan *kinds;
     const nb_layer_head *points;
@@ -88,7 +88,7 @@ static void take_near(const chooser *c, int kind)
 static double loop_work(const nb_kernel_ridge_plan *p)
 {
     double n = p->shape->n, k = p->first;
-    return 2 * k * n + k * p->shape->dv + n + 3 * k * p->shape->dv;
+    return 2 * k * n + n + 4 * k * p->shape->dv;
 }
 
 /* Makes T (k x dv) of a kind, and G. */

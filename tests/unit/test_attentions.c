@@ -1185,7 +1185,7 @@ static void test_near_keys_of_degenerate_heads(void **state)
 }
 
 /* Heads of which every other one, from the second on, looks near: a query is like the one before, and so are the keys.
- * Of the others queries are short: all keys have about the same weight, which landmarks alone tell. */
+ * The others have short queries: all keys have about the same weight, which landmarks alone tell. */
 static nb_layer make_near_and_far(const nb_layer_shape *s, int number)
 {
     nb_layer layer = make_layer(s, 1, number);
