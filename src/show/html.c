@@ -6,17 +6,31 @@
 #include <nettle/sha2.h>
 #include <string.h>
 
+static void print_character(FILE *out, char character)
+{
+    switch (character) {
+    case '&': fputs("&amp;", out); break;
+    case '<': fputs("&lt;", out); break;
+    case '>': fputs("&gt;", out); break;
+    case '"': fputs("&quot;", out); break;
+    default: fputc(character, out);
+    }
+}
+
 void nb_html_print_text(FILE *out, const char *begin, const char *text, const char *end)
 {
     fputs(begin, out);
-    for (; *text; text++) switch (*text) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '"': fputs("&quot;", out); break;
-        default: fputc(*text, out);
-        }
+    for (; *text; text++) print_character(out, *text);
     fputs(end, out);
+}
+
+void nb_html_print_method(FILE *out, const char *label)
+{
+    for (; *label; label++) {
+        if (*label == '(') fputs("<wbr>", out);
+        print_character(out, *label);
+        if (*label == '_' || *label == '=') fputs("<wbr>", out);
+    }
 }
 
 /* A policy lets texts through by their digests: 'sha256-...'. */

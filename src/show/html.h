@@ -16,6 +16,8 @@ void nb_html_begin(FILE *out, const char *title, const nb_html_assets *assets);
 void nb_html_end(FILE *out, const nb_html_assets *assets);
 /* A text, which has no markup, between what has. */
 void nb_html_print_text(FILE *out, const char *begin, const char *text, const char *end);
+/* A method's label, in which a line may end before the options and after '_' and '='. */
+void nb_html_print_method(FILE *out, const char *label);
 
 /* The files of this folder that are part of a page, of which the Makefile makes texts. */
 extern const char nb_asset_report_css[], nb_asset_report_js[], nb_asset_board_css[], nb_asset_board_js[];

@@ -210,7 +210,8 @@ static void print_no_numbers(FILE *out)
 static void print_row(FILE *out, const nb_board_track *t, int track, const nb_board_entry *e)
 {
     const nb_suite_method *m = &e->result->method;
-    nb_html_print_text(out, "<tr><th scope=\"row\">", m->label, "");
+    fputs("<tr><th scope=\"row\">", out);
+    nb_html_print_method(out, m->label);
     if (m->tuned && strcmp(m->tuned, "test") == 0) print_warning(out, "tuned on test sources");
     if (m->sizes) print_warning(out, "cost not counted");
     if (m->traits & NB_ATTENTION_ORACLE) print_warning(out, "reads exact outputs");

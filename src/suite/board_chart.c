@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Of a chart, in its own units: both axes are logarithmic. */
-enum { WIDTH = 520, HEIGHT = 320, LEFT = 40, RIGHT = 156, TOP = 12, BOTTOM = 42, LINE = 15, LEADERS = 5 };
+enum { WIDTH = 580, HEIGHT = 320, LEFT = 40, RIGHT = 216, TOP = 12, BOTTOM = 42, LINE = 15, LEADERS = 5 };
 #define HIGHEST 0.0 /* log2 of the largest error that is drawn: that of an output of zeros */
 
 /* Of a line with a number and its interval. */
@@ -94,10 +94,11 @@ static void place_labels(const scale *s, const nb_board_track *t, int count, dou
 
 static void print_label(FILE *out, double y, const char *text)
 {
-    enum { MOST = 16 };
+    enum { MOST = 24 };
     fprintf(out, "<text x=\"%d\" y=\"%.1f\">", WIDTH - RIGHT + 8, y + 4);
-    char shown[MOST + 4];
-    snprintf(shown, sizeof shown, "%.*s%s", MOST, text, strlen(text) > MOST ? "..." : "");
+    bool whole = strlen(text) <= MOST;
+    char shown[MOST + 1];
+    snprintf(shown, sizeof shown, "%.*s%s", whole ? MOST : MOST - 3, text, whole ? "" : "...");
     nb_html_print_text(out, "", shown, "</text>");
 }
 

@@ -201,17 +201,47 @@ def test_schemes(browser, _):
         assert abs(paper - label) > 100, (paper, label)
 
 
-def test_phone(browser, page):
-    """on a phone neither the page nor a track's table scrolls sideways, and names keep their words"""
-    set_width(browser, PHONE)
-    browser.get("file://" + page)
-    assert browser.execute_script("return document.documentElement.scrollWidth") == PHONE
-    assert browser.execute_script("return [...document.querySelectorAll('section > .table')]"
-                                  ".every(t => t.scrollWidth <= t.clientWidth)")
-    name = entries(browser, "encoders")[0].find_element(By.TAG_NAME, "th")
-    assert name.text == "kernel_ridge" and name.size["height"] < 40, (name.text, name.size)
-    entries(browser, "encoders")[0].find_element(By.TAG_NAME, "summary").click()
-    assert browser.execute_script("return document.documentElement.scrollWidth") == PHONE
+def test_narrow(browser, page):
+    """on narrow screens neither the page nor a track's table scrolls sideways, and names keep their words"""
+    for width in PHONE, 500, 610, 760:
+        set_width(browser, width)
+        browser.get("file://" + page)
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+        assert browser.execute_script("return [...document.querySelectorAll('section > .table')]"
+                                      ".every(t => t.scrollWidth <= t.clientWidth)")
+        names = browser.execute_script("""
+            const names = [...document.querySelectorAll(".board > tbody > tr:first-child > th")];
+            return names.filter(name => !name.textContent.startsWith("<img")).map(name => {
+                const texts = document.createTreeWalker(name, NodeFilter.SHOW_TEXT), whole = [], broken = [];
+                while (texts.nextNode())
+                    for (const word of texts.currentNode.data.matchAll(/[a-z]+/g)) {
+                        const place = document.createRange();
+                        place.setStart(texts.currentNode, word.index);
+                        place.setEnd(texts.currentNode, word.index + word[0].length);
+                        (place.getClientRects().length === 1 ? whole : broken).push(word[0]);
+                    }
+                return [whole, broken];
+            })""")
+        assert all(whole and not broken for whole, broken in names), (width, names)
+        entries(browser, "encoders")[0].find_element(By.TAG_NAME, "summary").click()
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_labels(browser, page):
+    """a chart's labels stand within it, and no two read the same"""
+    for width in None, PHONE:
+        if width:
+            set_width(browser, width)
+        browser.get("file://" + page)
+        charts = browser.execute_script("""
+            return [...document.querySelectorAll(".drawing svg")].map(chart => ({
+                texts: [...chart.querySelectorAll(".led text")].map(t => t.textContent),
+                room: chart.viewBox.baseVal.width,
+                ends: [...chart.querySelectorAll(".led text")].map(t => t.getBBox().x + t.getBBox().width)}))""")
+        for chart in charts:
+            assert chart["texts"] and len(set(chart["texts"])) == len(chart["texts"]), chart
+            assert max(chart["ends"]) <= chart["room"], chart
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
@@ -232,4 +262,4 @@ def test_plain(browser, page):
 if __name__ == "__main__":
     sys.exit(run_tests(make_board(os.path.abspath(sys.argv[1]), sys.argv[2]),
                        [test_quiet, test_paint, test_order, test_sort, test_filter, test_unfold, test_names,
-                        test_schemes, test_phone, test_plain]))
+                        test_schemes, test_narrow, test_labels, test_plain]))

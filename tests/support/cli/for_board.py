@@ -30,6 +30,8 @@ class Board(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
+        if tag == "wbr":
+            return
         if tag == "tbody" and "id" in attrs:
             self.open = {**attrs, "cells": [], "warnings": [], "summary": None, "rows": 0}
             self.entries.append(self.open)
