@@ -3,9 +3,9 @@
  * (both public domain), folded to the 32 bits that mt19937 takes. */
 #include "base/random.h"
 
-#include <gsl/gsl_sort.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static void free_rng(void *rng)
@@ -75,18 +75,26 @@ int nb_draw(gsl_rng *rng, int n, const double *weight)
     return last;
 }
 
-/* The m largest of log(u)/w, u uniform, are such a draw. */
+/* The m largest of log(u)/w, u uniform, are such a draw. Most logarithms are not needed: log(u) < u - 1, by more than
+ * rounding, as u has 32 bits. */
 nb_status nb_draw_distinct(gsl_rng *rng, int n, const double *weight, int m, int *drawn, nb_ctx *ctx)
 {
-    double *key;
-    size_t *order;
-    NB_NEED(key, nb_alloc_reals(ctx, (size_t)n, 1));
-    NB_NEED(order, nb_alloc(ctx, (size_t)m, sizeof *order));
+    double *largest;
+    int count = 0;
+    NB_NEED(largest, nb_alloc_reals(ctx, (size_t)m, 1));
     for (int i = 0; i < n; i++) {
-        double log_u = log(gsl_rng_uniform_pos(rng));
-        key[i] = weight[i] > 0 ? log_u / weight[i] : -INFINITY;
+        double u = gsl_rng_uniform_pos(rng);
+        bool full = count == m;
+        if (full && !(u - 1 > largest[m - 1] * weight[i])) continue;
+        double key = weight[i] > 0 ? log(u) / weight[i] : -INFINITY;
+        if (full && key <= largest[m - 1]) continue;
+        int at = full ? m - 1 : count++;
+        for (; at > 0 && key > largest[at - 1]; at--) {
+            largest[at] = largest[at - 1];
+            drawn[at] = drawn[at - 1];
+        }
+        largest[at] = key;
+        drawn[at] = i;
     }
-    gsl_sort_largest_index(order, (size_t)m, key, 1, (size_t)n);
-    for (int j = 0; j < m; j++) drawn[j] = (int)order[j];
     return NB_OK;
 }

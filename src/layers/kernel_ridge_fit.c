@@ -189,15 +189,15 @@ static void find_inclusion(int n, int count, double *pi)
         double rest = 0;
         int full = 0;
         for (int j = 0; j < n; j++) {
-            if (pi[j] > 1) pi[j] = 1;
-            if (pi[j] < 1) rest += pi[j];
+            pi[j] = pi[j] > 1 ? 1 : pi[j];
+            rest += pi[j] < 1 ? pi[j] : 0;
             full += pi[j] == 1;
         }
         double factor = (count - full) / rest;
         more = false;
         for (int j = 0; j < n; j++) {
-            if (pi[j] < 1) pi[j] *= factor;
-            more = more || pi[j] > 1;
+            pi[j] *= pi[j] < 1 ? factor : 1;
+            more |= pi[j] > 1;
         }
     }
 }
@@ -272,9 +272,8 @@ static nb_status find_prior(const nb_scalar *v, head_system *x, double **mass, n
 {
     const nb_kernel_ridge_plan *p = x->p;
     size_t dv = (size_t)p->shape->dv, m = (size_t)p->m;
-    double *weight, *value, total = 0;
+    double *weight, total = 0;
     NB_NEED(weight, nb_alloc_reals(ctx, m, 1));
-    NB_NEED(value, nb_alloc_raw(ctx, dv));
     NB_NEED(*mass, nb_alloc_reals(ctx, m, 1));
     memset(x->bias, 0, m * sizeof *x->bias);
     memset(x->values, 0, m * dv * sizeof *x->values);
@@ -286,8 +285,7 @@ static nb_status find_prior(const nb_scalar *v, head_system *x, double **mass, n
         (*mass)[c] += received;
         total += received;
         weight[c] += x->weight[i];
-        nb_scalar_to_double(dv, v + (size_t)key * dv, value);
-        nb_add_scaled(dv, x->weight[i], value, x->values + (size_t)c * dv);
+        nb_scalar_add_to_double(dv, x->weight[i], v + (size_t)key * dv, x->values + (size_t)c * dv);
     }
     /* With near keys all keys have a cluster, and r is summed over them all. */
     for (size_t j = 0; x->near && j < m; j++) (*mass)[j] = 0;

@@ -75,9 +75,7 @@ static void take_near(const chooser *c, int kind)
             count = nb_near_keys(&p->near, nb_kernel_ridge_block(p, c->head, i), keys);
         }
         for (int j = 0; j < count; j++) {
-            const nb_scalar *v = c->points->v + (size_t)keys[j] * dv;
-            double weight = (double)row[keys[j]];
-            for (size_t l = 0; l < dv; l++) rest[l] -= weight * (double)v[l];
+            nb_scalar_add_to_double(dv, -(double)row[keys[j]], c->points->v + (size_t)keys[j] * dv, rest);
             row[keys[j]] = 0;
         }
         nb_count_multiplications((double)count * p->shape->dv);
@@ -107,8 +105,7 @@ static void make_system(const chooser *c, int kind, double *residuals, double *g
     }
     /* G = R diag(1/r) R' */
     for (size_t j = 0; j < n; j++) c->inverse[j] = r[j] > 0 ? 1 / r[j] : 0;
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = 0; j < n; j++) c->scaled[i * n + j] = c->rows[i * n + j] * c->inverse[j];
+    for (size_t i = 0; i < k; i++) nb_scalar_multiply(n, c->rows + i * n, c->inverse, c->scaled + i * n);
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, (int)k, (int)k, (int)n, 1, c->scaled, (int)n, c->rows, (int)n, 0, c->gram,
                    (int)k);
     nb_scalar_to_double(k * k, c->gram, gram);

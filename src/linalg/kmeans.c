@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
+#include <math.h>
 #include <string.h>
 
 const char *const nb_kmeans_metrics[] = {[NB_KMEANS_EUCLIDEAN] = "euclidean", [NB_KMEANS_COSINE] = "cosine", NULL};
@@ -393,19 +394,14 @@ nb_status nb_nearest_centres(int d, int n, const nb_scalar *x, int m, const doub
     return NB_OK;
 }
 
-/* Returns the nearest to centre j of the points not taken, the lowest index among equals. */
-static int nearest_left(const nb_clusters *c, int j, const nb_bounding *b, const float *lower, const bool *taken)
+/* Returns the nearest to centre j of the points that are left, the lowest index among equals. bound (n) is at least
+ * their distances times -unit, and -infinity for those that are taken. */
+static int nearest_left(const nb_clusters *c, int j, double unit, const double *bound)
 {
-    int best = -1;
-    double bound = 0, unit = b->points->scale * b->points->scale;
-    for (int i = 0; i < c->n; i++) {
-        if (taken[i] || (best >= 0 && b->rest[i] + (double)lower[i] >= bound)) continue;
-        best = i;
-        bound = b->rest[i] + (double)lower[i];
-    }
+    int first = (int)nb_largest_index((size_t)c->n, bound), best = first;
     double least = distance_of(c, best, j);
-    for (int i = 0, first = best; i < c->n; i++) {
-        if (taken[i] || i == first || b->rest[i] + (double)lower[i] > unit * least) continue;
+    for (int i = 0; i < c->n; i++) {
+        if (i == first || bound[i] == -INFINITY || -bound[i] > unit * least) continue;
         double distance = distance_of(c, i, j);
         if (distance > least || (distance == least && i > best)) continue;
         least = distance;
@@ -417,18 +413,31 @@ static int nearest_left(const nb_clusters *c, int j, const nb_bounding *b, const
 nb_status nb_clusters_nearest(const nb_clusters *c, int *tokens, nb_ctx *ctx)
 {
     nb_mark mark = nb_ctx_mark(ctx);
+    size_t n = (size_t)c->n, m = (size_t)c->m, d = (size_t)c->d;
     nb_bounded points;
     nb_bounding b;
-    float *lower;
+    float *products; /* m x n, in panels */
+    double *bound;
     bool *taken;
+    int *all;
     NB_TRY(ctx, nb_bounded_init(&points, c->d, c->n, c->x, ctx));
-    NB_TRY(ctx, nb_bounding_init(&b, &points, 1, c->cosine, ctx));
-    NB_NEED(lower, nb_alloc_unset(ctx, (size_t)c->n + NB_PANEL, sizeof *lower));
-    NB_NEED(taken, nb_alloc(ctx, (size_t)c->n, sizeof *taken));
+    NB_TRY(ctx, nb_bounding_init(&b, &points, c->m, c->cosine, ctx));
+    NB_NEED(products, nb_alloc_unset(ctx, (n + NB_PANEL) * m, sizeof *products));
+    NB_NEED(bound, nb_alloc_raw(ctx, n));
+    NB_NEED(taken, nb_alloc(ctx, n, sizeof *taken));
+    NB_NEED(all, nb_alloc(ctx, m, sizeof *all));
     for (int j = 0; j < c->m; j++) {
-        nb_bounding_set(&b, 0, centre(c, j));
-        nb_bounding_column(&b, 0, lower);
-        tokens[j] = nearest_left(c, j, &b, lower, taken);
+        all[j] = j;
+        nb_bounding_set(&b, j, centre(c, j));
+    }
+    nb_count_multiplications((double)c->n * c->m * c->d);
+    for (size_t i = 0; i < n; i += NB_PANEL) nb_panel_products(d, points.panels + i * d, m, all, b.z, products + i * m);
+    for (size_t j = 0; j < m; j++) {
+        for (size_t i = 0; i < n; i++) {
+            float product = products[i / NB_PANEL * NB_PANEL * m + NB_PANEL * j + i % NB_PANEL];
+            bound[i] = taken[i] ? -INFINITY : -(b.rest[i] + (double)(product + b.offset[j]));
+        }
+        tokens[j] = nearest_left(c, (int)j, points.scale * points.scale, bound);
         taken[tokens[j]] = true;
     }
     nb_ctx_release(ctx, mark);

@@ -102,6 +102,18 @@ WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb
     for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
 }
 
+WIDTHS void nb_scalar_multiply(size_t count, const nb_scalar *x, const nb_scalar *y, nb_scalar *out)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) out[j] = x[j] * y[j];
+}
+
+WIDTHS void nb_scalar_add_to_double(size_t count, double factor, const nb_scalar *x, double *y)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) y[j] += factor * (double)x[j];
+}
+
 WIDTHS void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double *square)
 {
 #pragma omp simd

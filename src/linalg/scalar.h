@@ -33,7 +33,10 @@ nb_scalar nb_scalar_dot(size_t count, const nb_scalar *x, const nb_scalar *y);
 nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift);
 
 void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x);
-void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y); /* y <- y + factor x */
+void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y);          /* y <- y + factor x */
+void nb_scalar_multiply(size_t count, const nb_scalar *x, const nb_scalar *y, nb_scalar *out); /* out <- x y */
+/* y <- y + factor x, in double precision. */
+void nb_scalar_add_to_double(size_t count, double factor, const nb_scalar *x, double *y);
 /* sum <- sum + x, square <- square + x squared, entry by entry, in double precision. */
 void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double *square);
 

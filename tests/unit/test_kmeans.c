@@ -246,6 +246,32 @@ static void test_against_all_distances(void **state)
     }
 }
 
+/* A draw is the largest of all log(u)/w, of which -infinity comes last; among equals the first. */
+static void test_draws(void **state)
+{
+    enum { N = 60, MOST_DRAWN = 25 };
+    nb_ctx *ctx = *state;
+    gsl_rng *rng = seeded(ctx, 12), *again = seeded(ctx, 12);
+    for (int k = 0; k < 400; k++) {
+        double weight[N], key[N];
+        int drawn[MOST_DRAWN], count = 1 + k % MOST_DRAWN;
+        /* From none to all are 0, some are huge or tiny. */
+        for (int i = 0; i < N; i++) weight[i] = i * 7 % 20 < k % 21 ? 0 : pow(10, i % 5 == 0 ? i * 6 - 150 : 0);
+        gsl_rng_set(rng, (unsigned long)k);
+        gsl_rng_set(again, (unsigned long)k);
+        assert_ok(ctx, nb_draw_distinct(rng, N, weight, count, drawn, ctx));
+        for (int i = 0; i < N; i++) key[i] = log(gsl_rng_uniform_pos(again)) / weight[i];
+        for (int j = 0; j < count; j++) {
+            int largest = -1;
+            for (int i = 0; i < N; i++)
+                if (!isnan(key[i]) && (largest < 0 || key[i] > key[largest])) largest = i;
+            assert_int_equal(drawn[j], largest);
+            key[largest] = NAN;
+        }
+        assert_true(gsl_rng_get(rng) == gsl_rng_get(again));
+    }
+}
+
 /* start (WIDEST x GROUPS) <- what is drawn in batches, by all distances. */
 static void draw_batches(nb_ctx *ctx, const double *x, const nb_kmeans_how *how, gsl_rng *rng, double *start)
 {
@@ -438,10 +464,16 @@ static void test_memory_of_restarts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_panels),          test_with_ctx(test_bounds),
-                                       test_with_ctx(test_cover),           test_with_ctx(test_against_all_distances),
-                                       test_with_ctx(test_drawn_apart),     test_with_ctx(test_batches),
-                                       test_with_ctx(test_nearest_centres), test_with_ctx(test_nearest_tokens),
-                                       test_with_ctx(test_tolerance),       test_with_ctx(test_memory_of_restarts)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_panels),
+                                       test_with_ctx(test_bounds),
+                                       test_with_ctx(test_cover),
+                                       test_with_ctx(test_against_all_distances),
+                                       test_with_ctx(test_drawn_apart),
+                                       test_with_ctx(test_draws),
+                                       test_with_ctx(test_batches),
+                                       test_with_ctx(test_nearest_centres),
+                                       test_with_ctx(test_nearest_tokens),
+                                       test_with_ctx(test_tolerance),
+                                       test_with_ctx(test_memory_of_restarts)};
     return run_all(tests);
 }
