@@ -41,7 +41,7 @@ FROM trials_of_method HAVING min(trials) < 5;
 WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM key WHERE opens),
 entry AS MATERIALIZED (
     SELECT contest, trial, last_trial, method, x AS result FROM scored JOIN line USING (line_id)
-    WHERE status = 'ok' AND x IS NOT NULL AND (x <= noise) IS NOT TRUE
+    WHERE status = 'ok' AND NOT is_noise(x, noise)
         AND (SELECT max(oracle) FROM component WHERE kind = :by)),
 per_trial AS (
     SELECT contest, trial, method, result FROM entry
@@ -60,10 +60,10 @@ SELECT 'An oracle is in the lead: ' || label || ', oracle has the least ' || :me
 FROM leader JOIN component ON kind = :by AND id = method WHERE oracle;
 
 -- name: noise
-SELECT count(CASE WHEN x <= noise THEN 1 END) || ' of ' || count(*) || ' values of ' || :metric ||
+SELECT count(CASE WHEN is_noise(x, noise) THEN 1 END) || ' of ' || count(*) || ' values of ' || :metric ||
        ' are not above their rounding noise (column ' || :noise || '): they say that it is small, and nothing about ' ||
        'which is smaller.'
-FROM scored WHERE status = 'ok' AND x IS NOT NULL HAVING count(CASE WHEN x <= noise THEN 1 END) > 0;
+FROM scored WHERE status = 'ok' AND x IS NOT NULL HAVING count(CASE WHEN is_noise(x, noise) THEN 1 END) > 0;
 
 -- name: trivial
 WITH per_method AS (
@@ -77,7 +77,7 @@ FROM per_method JOIN component USING (id) WHERE kind = :by AND 2 * worse > resul
 -- name: warnings
 SELECT rows || ' of ' || (SELECT count(*) FROM key) || ' rows came with a warning; the first: ' || reason || '.'
 FROM (SELECT count(*) AS rows, min(run.position), reason FROM run JOIN scored USING (id)
-      WHERE run.status = 'ok' AND reason <> '' AND (x <= noise) IS NOT TRUE)
+      WHERE run.status = 'ok' AND reason <> '' AND is_noise(x, noise) IS NOT TRUE)
 WHERE rows > 0;
 
 -- name: no_memory_told

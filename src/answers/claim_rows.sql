@@ -2,8 +2,9 @@
 --
 --   claim_choice   a row each: id, stratum_id, source_id, head_id, trial, draws; group_id, which rows share that differ
 --                  in nothing but the trial and the column `over`; at, that column (of components, their number);
---                  last_trial, as of `key`; x1, x2: the metrics, NULL where there is no result or it is noise (noise1,
---                  noise2); disturbed1, disturbed2: other work disturbed the time
+--                  last_trial, as of `key`; x1, x2: the metrics, NULL where there is no result or it is left out as
+--                  rounding noise (noise1, noise2): for logarithms, ranks and slopes, while in a mean it counts;
+--                  disturbed1, disturbed2: other work disturbed the time
 --   claim_value    a row for each metric of it: series, 1 or 2, x, noise, disturbed
 --   claim_point    claim_value, and
 --   claim_row      `run` with group_id, at, x and y, both without what stands for the trial in claim_without alone, if
@@ -42,8 +43,9 @@ WHERE c.last_trial IS NOT (SELECT trial FROM claim_without);
 
 -- The columns of a metric in claim_choice: {where} it is meant.
 -- name: series
-{where} AS {in}, CASE WHEN status = 'ok' AND ({metric} <= {noise}) IS NOT TRUE THEN {metric} END AS {x},
-           (status = 'ok' AND {metric} <= {noise}) IS TRUE AS {is_noise}, coalesce({is_disturbed}, 0) AS {disturbed}
+{where} AS {in}, CASE WHEN status = 'ok' AND NOT is_noise({metric}, {noise}) THEN {metric} END AS {x},
+           (status = 'ok' AND is_noise({metric}, {noise})) IS TRUE AS {is_noise},
+           coalesce({is_disturbed}, 0) AS {disturbed}
 
 -- name: build
 (SELECT build FROM build JOIN main.results AS r USING (manifest) WHERE r.rowid = run.id)

@@ -10,8 +10,3 @@ void nb_measures_clear(nb_measures *measures)
     double *all = (double *)measures;
     for (size_t i = 0; i < sizeof *measures / sizeof *all; i++) all[i] = NAN;
 }
-
-bool nb_error_is_noise(const nb_measures *measures)
-{
-    return !(measures->error > measures->error_noise);
-}

@@ -3,8 +3,6 @@
 #ifndef NB_MEASURES_H
 #define NB_MEASURES_H
 
-#include <stdbool.h>
-
 typedef struct {
     double error;                 /* |S - F X B|_F / |S|_F */
     double error_subspace;        /* the least that any core reaches, relative to |S|_F */
@@ -51,8 +49,5 @@ enum {
 };
 
 void nb_measures_clear(nb_measures *measures);
-
-/* True if the error is not above its expected rounding. */
-bool nb_error_is_noise(const nb_measures *measures);
 
 #endif

@@ -462,6 +462,12 @@ static nb_pair_value compare(sqlite3_value **arguments)
     return nb_noisy_compare(x, y, false);
 }
 
+CALLED(is_noise)
+{
+    double x = number(arguments[0]);
+    if (!isnan(x)) sqlite3_result_int(c, nb_is_noise(x, number(arguments[1])));
+}
+
 CALLED(pair_noise)
 {
     sqlite3_result_int(c, compare(arguments).noise);
@@ -569,6 +575,7 @@ static const function functions[] = {
     {"nemenyi", 2, .scalar = nemenyi},
     {"least_sources", 0, .scalar = least_sources},
     {"sign_p", 3, .scalar = sign_p},
+    {"is_noise", 2, .scalar = is_noise},
     {"pair_noise", 4, .scalar = pair_noise},
     {"pair_ratio", 4, .scalar = pair_ratio},
     {"finite", 1, .scalar = only_finite},

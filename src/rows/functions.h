@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* functions.h - what SQL can call beside its own. Aggregates sort what they are given, so that no result depends on the
- * order of rows; NULL is left out, and what is not known is NULL.
+/* functions.h - what SQL can call beside its own, and beside what a study adds (add_functions in components/study.h, as
+ * multiplications in studies/error/flops.c). Aggregates sort what they are given, so that no result depends on the order
+ * of rows; NULL is left out, and what is not known is NULL.
  *
  *   median(x), quantile(x, q)     by linear interpolation; x may be lists
  *   repeated(x, times)            a list of a number, so many times
@@ -10,6 +11,8 @@
  *   median_low(x, source), median_high(x, source)
  *                                 the 95 % interval of the median over the sources' own medians, by order statistics;
  *                                 NULL of fewer than 6 sources
+ *   least_sources()               how many sources a verdict about others takes
+ *   is_noise(x, noise)            whether x is no more than its rounding noise; it is not where that is NULL
  *   pair_noise(a, b, noise_a, noise_b)
  *                                 whether both are no more than their rounding noise
  *   pair_ratio(a, b, noise_a, noise_b)

@@ -4,12 +4,16 @@
 
 #include <math.h>
 
+bool nb_is_noise(double value, double noise)
+{
+    return fabs(value) <= noise;
+}
+
 nb_pair_value nb_noisy_compare(nb_noisy a, nb_noisy b, bool difference)
 {
     double x = a.value, y = b.value, noise_x = fmax(a.noise, 0), noise_y = fmax(b.noise, 0);
     double se_x = fmax(a.se, 0), se_y = fmax(b.se, 0);
-    bool known = !isnan(a.noise) && !isnan(b.noise);
-    nb_pair_value v = {.noise = known && x <= noise_x && y <= noise_y,
+    nb_pair_value v = {.noise = nb_is_noise(x, a.noise) && nb_is_noise(y, b.noise),
                        .tie = x == y || fabs(x - y) <= noise_x + noise_y,
                        .ratio = NAN,
                        .value = NAN};

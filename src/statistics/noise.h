@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* noise.h - two results compared, each with its rounding noise: two that differ by no more than that are the same, and
- * none counts as less than its own. */
+/* noise.h - what is rounding noise, of one result and of two compared: two that differ by no more than theirs are the
+ * same, and none counts as less than its own. Nothing else says so: SQL calls this as is_noise, pair_noise and
+ * pair_ratio (rows/functions.h). */
 #ifndef NB_NOISE_H
 #define NB_NOISE_H
 
 #include <stdbool.h>
+
+/* Returns whether a value, of any sign, is no more than its rounding noise; false where one of them is NaN. */
+bool nb_is_noise(double value, double noise);
 
 typedef struct {
     double value; /* NaN: there is none */

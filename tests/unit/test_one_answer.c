@@ -11,6 +11,7 @@
 #include "show/figure.h"
 #include "show/query.h"
 #include "show/table.h"
+#include "rows/statement.h"
 #include "rows/views.h"
 #include "studies/error/study.h"
 
@@ -419,6 +420,67 @@ static int check_stars(nb_relation *r, int *mixed, nb_ctx *ctx)
     return stars;
 }
 
+/* The answers of a column to rows, in their order: "1010". */
+static const char *flags(nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    nb_grid a;
+    const char *text = "";
+    assert_ok(ctx, nb_relation_ask_freely(r, sql, &a, NULL, NULL, ctx));
+    for (int i = 0; i < a.count; i++) text = nb_format(ctx, "%s%lld", text, nb_grid_at(&a, i, 0)->integer);
+    return text;
+}
+
+static const char *caveat(nb_relation *r, const char *statement, nb_ctx *ctx)
+{
+    const nb_sql_given *given = NB_GIVEN(NB_GIVE_VALUE("metric", "error"), NB_GIVE_VALUE("noise", "error_noise"));
+    nb_grid a;
+    assert_ok(ctx, nb_sql_ask(r, statement, given, &a, ctx));
+    assert_int_equal(a.count, 1);
+    return nb_grid_at(&a, 0, 0)->text;
+}
+
+/* Whether an error is rounding noise has one answer too: at its noise it is, above it or where that is not known it is
+ * not. The rows are four heads of one source. */
+static void test_noise(void **state)
+{
+    static const double noise[] = {1e-3, 0.999e-3, 2e-3, NAN};
+    static const char wanted[] = "1010",
+                      *const asked[] = {
+                          "SELECT is_noise(error, error_noise) FROM run ORDER BY number",
+                          "SELECT pair_noise(error, -error, error_noise, error_noise) FROM run ORDER BY number",
+                          "SELECT noise FROM member ORDER BY id",
+                          "SELECT error IS NULL FROM outcome ORDER BY choice_id"};
+    static table t;
+    nb_ctx *ctx = *state;
+    nb_yaml value;
+    nb_mistakes mistakes = {.ctx = ctx};
+    nb_claim *claims;
+    nb_claim_results results;
+    int count;
+    assert_ok(ctx, nb_random_new(&rng, ctx));
+    t.count = 0;
+    for (int i = 0; i < 4; i++) {
+        add(&t, &(shape){.models = 1}, 0, 0, i, 0, 0, 0, 0);
+        t.rows[i].measures.error = t.rows[i].measures.error_unseen = 1e-3;
+        t.rows[i].measures.error_noise = noise[i];
+        t.rows[i].reason = "warned of";
+        assert_int_equal(nb_is_noise(1e-3, noise[i]), wanted[i] - '0');
+        assert_int_equal(nb_is_noise(-1e-3, noise[i]), wanted[i] - '0');
+    }
+    nb_relation *r = relation(&t, ctx);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) assert_string_equal(flags(r, asked[i], ctx), wanted);
+    assert_int_equal(strncmp(caveat(r, "caveats.noise", ctx), "2 of 4 values", 13), 0);
+    assert_int_equal(strncmp(caveat(r, "caveats.warnings", ctx), "2 of 4 rows", 11), 0);
+    assert_ok(ctx,
+              nb_yaml_text("{says: x, measure: {metric: error, statistic: geometric_mean}, expect: {value: [0, 1]}}",
+                           "test", &value, &mistakes));
+    assert_ok(ctx, nb_claims_read(value, &nb_study_error.run.config.study, false, &count, &claims, &mistakes));
+    assert_int_equal(mistakes.count, 0);
+    assert_ok(ctx, nb_claims_ask(r, 1, claims, &results, ctx));
+    assert_string_equal(flags(r, "SELECT noise1 FROM temp.claim_choice ORDER BY id", ctx), wanted);
+    assert_string_equal(flags(r, "SELECT x1 IS NULL FROM temp.claim_choice ORDER BY id", ctx), wanted);
+}
+
 static void test_one_answer(void **state)
 {
     static table t;
@@ -452,6 +514,6 @@ static void test_one_answer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_one_answer)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_noise), test_with_ctx(test_one_answer)};
     return run_all(tests);
 }

@@ -15,6 +15,7 @@
 #include "nystrom/forward_time.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/row_sample.h"
+#include "statistics/noise.h"
 #include "studies/error/study.h"
 
 #include <gsl/gsl_randist.h>
@@ -211,7 +212,7 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
         j->row.measures.flops = j->flops;
         j->row.measures.core_cutoff = j->notes.cutoff;
         j->row.reason = NULL;
-        if (nb_error_is_noise(&r->measures))
+        if (nb_is_noise(r->measures.error, r->measures.error_noise))
             NB_TRY(ctx, remark(&j->row, "the error is not above its rounding noise", ctx));
         NB_TRY(ctx, remark(&j->row, r->note, ctx));
         NB_TRY(ctx, remark(&j->row, j->landmarks->note, ctx));

@@ -10,7 +10,7 @@ CREATE TEMP TABLE member (
 INSERT INTO member
 SELECT r.panel_id, r.core_id, r.landmarks, v.variant_id, r.head_id, r.trial, r.id, r.position, r.source_id,
        CASE WHEN r.status = 'ok' THEN r.error END,
-       CASE WHEN r.status = 'ok' THEN NOT coalesce(r.error > r.error_noise, 0) END,
+       CASE WHEN r.status = 'ok' THEN is_noise(r.error, r.error_noise) END,
        CASE WHEN r.status = 'ok' THEN r.error_subspace END, coalesce(r.error_subspace_noise, 1e-12),
        CASE WHEN r.status = 'ok' THEN r.select_s END, r.core_s, r.exact_s, r.flops, r.floor_rank, r.baseline_mean
 FROM run AS r JOIN variant_of AS v USING (line_id)

@@ -6,12 +6,13 @@
 CREATE TEMP TABLE taken AS
 SELECT k.panel_id, k.core_id, k.trial, k.last_trial, r.landmarks, 16 * r.landmarks >= r.n AS dense,
        dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, k.strategy_id, k.pairing_id, k.factors_id) AS like_id,
-       r.status = 'ok' AS ok, CASE WHEN r.status = 'ok' AND r.error > r.error_noise THEN r.error END AS error,
-       CASE WHEN r.status = 'ok' AND r.error_subspace > coalesce(r.error_subspace_noise, 1e-12)
+       r.status = 'ok' AS ok,
+       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error, r.error_noise) THEN r.error END AS error,
+       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error_subspace, coalesce(r.error_subspace_noise, 1e-12))
            THEN r.error_subspace END AS subspace,
-       CASE WHEN r.status = 'ok' AND r.error_subspace > coalesce(r.error_subspace_noise, 1e-12)
+       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error_subspace, coalesce(r.error_subspace_noise, 1e-12))
            THEN r.error / r.error_subspace - 1 END AS above,
-       CASE WHEN r.status = 'ok' AND r.error_unseen_subspace > coalesce(r.error_subspace_noise, 1e-12)
+       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error_unseen_subspace, coalesce(r.error_subspace_noise, 1e-12))
            THEN r.error_unseen / r.error_unseen_subspace - 1 END AS unseen
 FROM key AS k JOIN run AS r ON r.id = k.id;
 

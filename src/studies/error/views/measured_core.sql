@@ -2,5 +2,5 @@
 CREATE TEMP VIEW measured_core AS
 WITH measured AS (
     SELECT DISTINCT core_id FROM run
-    WHERE status = 'ok' AND error_subspace > coalesce(error_subspace_noise, 1e-12))
+    WHERE status = 'ok' AND NOT is_noise(error_subspace, coalesce(error_subspace_noise, 1e-12)))
 SELECT core_id FROM measured WHERE (SELECT count(*) FROM measured) > 1;
