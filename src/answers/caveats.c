@@ -9,26 +9,18 @@
 
 #include <string.h>
 
-/* A statement can ask a study for a measure that methods are compared by, its noise, and what a trivial method has of
- * it; for what methods differ in; and for a column of memory. */
-enum { METRIC = 1, NOISE = 2, TRIVIAL = 4, BY = 8, MEMORY = 16 };
+/* A statement can ask a study for a measure that methods are compared by, and its noise; for what methods differ in;
+ * and for a column of memory. */
+enum { METRIC = 1, NOISE = 2, BY = 4, MEMORY = 8 };
 
 static const struct {
     const char *statement;
     unsigned needs;
-} statements[] = {{"caveats.unfinished", 0},
-                  {"caveats.wrong", 0},
-                  {"caveats.no_memory_left", 0},
-                  {"caveats.few_sources", 0},
-                  {"caveats.few_trials", 0},
-                  {"caveats.oracle_leads", METRIC | NOISE | BY},
-                  {"caveats.noise", METRIC | NOISE},
-                  {"caveats.trivial", METRIC | TRIVIAL | BY},
-                  {"caveats.warnings", 0},
-                  {"caveats.no_memory_told", MEMORY},
-                  {"caveats.memory_short", MEMORY},
-                  {"caveats.machines", 0},
-                  {"caveats.calls", 0}};
+} statements[] = {
+    {"caveats.unfinished", 0},         {"caveats.wrong", 0},      {"caveats.no_memory_left", 0},
+    {"caveats.few_sources", 0},        {"caveats.few_trials", 0}, {"caveats.oracle_leads", METRIC | NOISE | BY},
+    {"caveats.noise", METRIC | NOISE}, {"caveats.warnings", 0},   {"caveats.no_memory_told", MEMORY},
+    {"caveats.memory_short", MEMORY},  {"caveats.machines", 0},   {"caveats.calls", 0}};
 
 nb_status nb_caveats_add(nb_texts *found, const char *text)
 {
@@ -51,16 +43,13 @@ static nb_status find_in_rows(const nb_relation *r, const char *memory, nb_texts
     const nb_study *study = r->study;
     const nb_column *metric = nb_study_metric(study);
     const char *by = study->baseline < 0 || !metric ? NULL : study->axes[study->baseline].column;
-    const char *name = metric ? metric->name : NULL, *noise = metric ? metric->noise : NULL,
-               *trivial = metric ? metric->trivial : NULL, **others;
-    unsigned there = (name ? METRIC : 0u) | (noise ? NOISE : 0u) | (trivial ? TRIVIAL : 0u) | (by ? BY : 0u) |
-                     (memory ? MEMORY : 0u);
+    const char *name = metric ? metric->name : NULL, *noise = metric ? metric->noise : NULL, **others;
+    unsigned there = (name ? METRIC : 0u) | (noise ? NOISE : 0u) | (by ? BY : 0u) | (memory ? MEMORY : 0u);
     NB_TRY(ctx, list_others(study, by, &others, ctx));
     const nb_sql_given *given =
-        NB_GIVEN(NB_GIVE_VALUE("metric", name), NB_GIVE_VALUE("noise", noise), NB_GIVE_VALUE("trivial", trivial),
-                 NB_GIVE_VALUE("by", by), NB_GIVE_NAMES("others", others), NB_GIVE_NAME("memory", memory),
-                 NB_GIVE_VALUE("memory", memory), NB_GIVE_VALUE("enomem", nb_status_name(NB_ENOMEM)),
-                 NB_GIVE_INT("exclusive", study->exclusive));
+        NB_GIVEN(NB_GIVE_VALUE("metric", name), NB_GIVE_VALUE("noise", noise), NB_GIVE_VALUE("by", by),
+                 NB_GIVE_NAMES("others", others), NB_GIVE_NAME("memory", memory), NB_GIVE_VALUE("memory", memory),
+                 NB_GIVE_VALUE("enomem", nb_status_name(NB_ENOMEM)), NB_GIVE_INT("exclusive", study->exclusive));
     for (size_t s = 0; s < sizeof statements / sizeof *statements; s++) {
         nb_grid a;
         if (statements[s].needs & ~there) continue;
@@ -68,6 +57,32 @@ static nb_status find_in_rows(const nb_relation *r, const char *memory, nb_texts
         for (int i = 0; i < a.count; i++) NB_TRY(ctx, nb_caveats_add(found, nb_grid_at(&a, i, 0)->text));
     }
     return NB_OK;
+}
+
+nb_status nb_caveats_find_trivial(const nb_relation *r, const char *by, const nb_column *error, const char *mostly,
+                                  const char **text, nb_ctx *ctx)
+{
+    const nb_axis *axis = nb_axis_of_column(r->study, by);
+    const char *by_id;
+    *text = NULL;
+    if (!error->trivial || !axis || axis->type != NB_AXIS_COMPONENT) return NB_OK;
+    NB_TRY(ctx, nb_key_name(nb_column_find(r->study->columns, by), &by_id, ctx));
+    const nb_sql_given *given = NB_GIVEN(
+        NB_GIVE_NAME("by_id", by_id), NB_GIVE_NAME("error", error->name), NB_GIVE_NAME("trivial", error->trivial),
+        NB_GIVE_VALUE("trivial", error->trivial), NB_GIVE_VALUE("by", by), NB_GIVE_VALUE("mostly", mostly));
+    nb_grid a;
+    NB_TRY(ctx, nb_sql_ask(r, "caveats.trivial", given, &a, ctx));
+    if (a.count > 0) *text = nb_grid_at(&a, 0, 0)->text;
+    return NB_OK;
+}
+
+static nb_status add_trivial(const nb_relation *r, nb_texts *found, nb_ctx *ctx)
+{
+    const nb_column *metric = nb_study_metric(r->study);
+    const char *text;
+    if (!metric || r->study->baseline < 0) return NB_OK;
+    NB_TRY(ctx, nb_caveats_find_trivial(r, r->study->axes[r->study->baseline].column, metric, "Mostly", &text, ctx));
+    return text ? nb_caveats_add(found, text) : NB_OK;
 }
 
 static nb_status find_prediction(nb_store *store, nb_texts *found, nb_ctx *ctx)
@@ -121,6 +136,7 @@ nb_status nb_caveats_find(nb_relation *r, nb_store *store, nb_texts *found, nb_c
     for (const nb_column *c = r->study->columns; c->name; c++)
         if (c->memory) memory = c->name;
     NB_TRY(ctx, find_in_rows(r, memory, found, ctx));
+    NB_TRY(ctx, add_trivial(r, found, ctx));
     NB_TRY(ctx, find_prediction(store, found, ctx));
     NB_TRY(ctx, tell_builds(store, &builds, ctx));
     return builds ? nb_caveats_add(found, nb_format(ctx, "The %s.", builds)) : NB_OK;

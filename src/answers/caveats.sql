@@ -65,11 +65,12 @@ SELECT count(CASE WHEN is_noise(x, noise) THEN 1 END) || ' of ' || count(*) || '
        'which is smaller.'
 FROM scored WHERE status = 'ok' AND x IS NOT NULL HAVING count(CASE WHEN is_noise(x, noise) THEN 1 END) > 0;
 
+-- Of a comparison too, whose warning goes on with :mostly in small letters.
 -- name: trivial
-WITH per_method AS (
-    SELECT method AS id, count(*) AS results, count(CASE WHEN x >= trivial THEN 1 END) AS worse
-    FROM scored WHERE status = 'ok' AND x IS NOT NULL GROUP BY method)
-SELECT 'Mostly no better than equal weights for all tokens (column ' || :trivial || '): ' ||
+WITH result AS MATERIALIZED (
+    SELECT {by_id} AS id, {error} >= {trivial} AS worse FROM run WHERE status = 'ok' AND {error} IS NOT NULL),
+per_method AS (SELECT id, count(*) AS results, count(CASE WHEN worse THEN 1 END) AS worse FROM result GROUP BY id)
+SELECT :mostly || ' no better than equal weights for all tokens (column ' || :trivial || '): ' ||
        listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' || worse || ' of ' || results || ' rows)',
               id) || '.'
 FROM per_method JOIN component USING (id) WHERE kind = :by AND 2 * worse > results HAVING count(*) > 0;

@@ -17,8 +17,7 @@
  *                                line has trial 0 alone and nothing draws, every trial that others have (keys.sql)
  *                draws           another trial may give another result, though the data stay, and its luck is that of
  *                                all sources
- *   scored     `key` with the study's metric, x, its noise and what a trivial method has of it, trivial, and the number
- *              of the method whose it is, method
+ *   scored     `key` with the study's metric, x, its noise, and the number of the method whose it is, method
  *   stretch    a row for the first of successive rows whose data are the same: its number, id, position, trial,
  *              problem_id, head_id, panel_id, source_id
  *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x; measure: place,

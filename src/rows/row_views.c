@@ -97,8 +97,7 @@ static nb_status make_scored(const nb_relation *r)
     return nb_sql_run(r, "row_views.scored",
                       NB_GIVEN(NB_GIVE_NAME("method", method),
                                NB_GIVE_NAME("metric", metric ? metric->name : NB_SQL_NO_NAME),
-                               NB_GIVE_NAME("noise", metric && metric->noise ? metric->noise : NB_SQL_NO_NAME),
-                               NB_GIVE_NAME("trivial", metric && metric->trivial ? metric->trivial : NB_SQL_NO_NAME)),
+                               NB_GIVE_NAME("noise", metric && metric->noise ? metric->noise : NB_SQL_NO_NAME)),
                       r->ctx);
 }
 

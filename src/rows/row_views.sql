@@ -9,6 +9,7 @@ SELECT {columns}{no_origins:, NULL AS @}{ids:, k.@ AS @}{labels}, k.number AS nu
        draws, opens
 FROM key AS k LEFT JOIN {stored} AS r ON r.rowid = k.id{joins};
 
+-- Columns of whole numbers, and the study's metric with its noise and what else it is judged by (nb_is_in_key).
 -- name: column_of_key
 k.{column} AS {column}
 
@@ -42,11 +43,11 @@ FROM component AS c JOIN run ON run.number = c.first_row
 WHERE NOT c.has_result AND kind IN (''{kinds:, @}) AND EXISTS (SELECT 1 FROM key WHERE status = 'ok')
 GROUP BY kind_place, status, {reason} ORDER BY kind_place, min(c.id);
 
--- Rows with what methods of the study are compared by: `key` with the method, its result, the rounding noise of that,
--- and what a trivial method has; NULL where the study has no such column.
+-- Rows with what methods of the study are compared by: `key` with the method, its result and the rounding noise of that;
+-- NULL where the study has no such column.
 -- name: scored
 CREATE TEMP VIEW scored AS
-SELECT key.*, {method} AS method, {metric} AS x, {noise} AS noise, {trivial} AS trivial FROM key;
+SELECT key.*, {method} AS method, {metric} AS x, {noise} AS noise FROM key;
 
 -- name: unfinished
 CREATE TEMP VIEW unfinished AS

@@ -13,7 +13,8 @@ SELECT text FROM without WHERE kind = :by;
 SELECT count(DISTINCT id), count(DISTINCT CASE WHEN disturbed THEN id END) FROM side
 WHERE question = :question AND x IS NOT NULL;
 
--- Of each value, setting and stratum, and over strata (-1), the geometric mean of an error, and whether all are exact.
+-- Of each value, setting and stratum, and over strata (-1), the geometric mean of an error, and whether all are exact:
+-- what stands beside a time where both are shown together.
 -- name: errors
 WITH code AS (SELECT value, dense_rank() OVER (ORDER BY min(number)) - 1 AS code FROM agreed
               WHERE question = :question GROUP BY value),
@@ -25,11 +26,3 @@ SELECT code, number, part.id, geomean(x), min(exact)
 FROM result JOIN (SELECT -1 AS id UNION ALL SELECT id FROM stratum WHERE :by_model) AS part
     ON part.id IN (-1, stratum_id)
 GROUP BY code, number, part.id;
-
--- Methods of which most rows are no better than equal weights for all tokens.
--- name: trivial
-WITH result AS MATERIALIZED (
-    SELECT {by_id} AS id, {error} >= {trivial} AS worse FROM run WHERE status = 'ok' AND {error} IS NOT NULL)
-SELECT listed(label || ' (' || worse || ' of ' || results || ' rows)', id)
-FROM (SELECT id, count(*) AS results, count(CASE WHEN worse THEN 1 END) AS worse FROM result GROUP BY id)
-JOIN component USING (id) WHERE kind = :by AND 2 * worse > results HAVING count(*) > 0;

@@ -3,6 +3,7 @@
  * in the rows that they are made of. */
 #include "show/compare_print_private.h"
 
+#include "answers/caveats.h"
 #include "base/builder.h"
 #include "base/fields.h"
 #include "rows/columns.h"
@@ -187,19 +188,9 @@ static void add_all_odd(const nb_compare_printer *p)
 /* Warns of components that are mostly no better than equal weights. */
 static nb_status add_trivial(const nb_compare_printer *p)
 {
-    const nb_axis *axis = nb_axis_of_column(p->relation->study, p->by);
-    const char *by_id;
-    nb_grid list;
-    if (!p->error->trivial || !axis || axis->type != NB_AXIS_COMPONENT) return NB_OK;
-    NB_TRY(p->ctx, nb_key_name(nb_column_find(p->relation->study->columns, p->by), &by_id, p->ctx));
-    NB_TRY(p->ctx, nb_sql_ask(p->relation, "compare_print.trivial",
-                              NB_GIVEN(NB_GIVE_NAME("by_id", by_id), NB_GIVE_NAME("error", p->error->name),
-                                       NB_GIVE_NAME("trivial", p->error->trivial), NB_GIVE_VALUE("by", p->by)),
-                              &list, p->ctx));
-    if (list.count > 0)
-        nb_page_prose(p->page, NB_PAGE_REMARK,
-                      "WARNING: mostly no better than equal weights for all tokens (column %s): %s.", p->error->trivial,
-                      nb_grid_at(&list, 0, 0)->text);
+    const char *text;
+    NB_TRY(p->ctx, nb_caveats_find_trivial(p->relation, p->by, p->error, "mostly", &text, p->ctx));
+    if (text) nb_page_prose(p->page, NB_PAGE_REMARK, "WARNING: %s", text);
     return NB_OK;
 }
 
