@@ -68,11 +68,11 @@ $(AVX512_TESTS): $B/avx512/tests/%: tests/unit/%.c $(AVX512:%.c=$B/avx512/%.o) $
 
 # What an oracle asks where that is not the program, benchmarks, and what a long test asks.
 $B/tests/oracle_%: tests/oracle/%.c $B/libnysbench.a
-	$(call link_test)
+	$(call link_test,-Itests/support)
 $B/bench/%: tests/bench/%.c $B/libnysbench.a
 	$(call link_test)
 $B/long/%: tests/long/%.c $B/libnysbench.a
-	$(call link_test)
+	$(call link_test,-Itests/support)
 
 unit: can-test
 	@$(MAKE) --no-print-directory $(JOBS) $(UNIT)

@@ -267,5 +267,3 @@ nb_status nb_keys_make(nb_names *names, bool some)
     nb_ctx_release(k->scratch, 0);
     return NB_OK;
 }
-
-/* 2. Names. */

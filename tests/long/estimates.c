@@ -10,6 +10,8 @@
  * largest p up to 0.05 says; the t test over all heads, as if they were independent, errs as often as naive_level says.
  * For the others there is no exact value: they must reach their floors. The parts below are of sources in several
  * trials, and of many lines together. */
+#include "holm.h"
+
 #include "base/random.h"
 #include "statistics/estimate.h"
 #include "statistics/intervals.h"
@@ -490,7 +492,7 @@ static void count_levels(const level_model *m, gsl_rng *rng, level_tally *t, nb_
         judged = judged || is_wrong(verdict, truth, margin);
         wrong[i] = is_wrong(take_smaller(e, margin, &p[i]), truth, margin);
     }
-    MUST(nb_holm(m->lines, p, adjusted, ctx));
+    adjust_by_holm(m->lines, p, adjusted);
     for (int i = 0; i < m->lines; i++) stepped = stepped || (wrong[i] && adjusted[i] <= 0.05);
     t->judged += judged;
     t->stepped += stepped;

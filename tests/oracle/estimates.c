@@ -6,6 +6,8 @@
  *         a line for each stratum; joint_low, joint_high and verdict (nb_verdict): as one of a FAMILY
  *     wilcoxon PRATT n X    sign-flips n X    holm n P    spearman n X Y    kendall n X Y
  *     friedman N K TABLE    range K RANGE    wilson HITS n CONFIDENCE */
+#include "holm.h"
+
 #include "statistics/agreement.h"
 #include "statistics/estimate.h"
 #include "statistics/friedman.h"
@@ -111,7 +113,7 @@ static void answer_values(const char *word, nb_ctx *ctx)
     int n = count();
     double *values = numbers(n, ctx), *out = nb_alloc_reals(ctx, (size_t)n, 1), w, p;
     if (!strcmp(word, "holm")) {
-        MUST(nb_holm(n, values, out, ctx));
+        adjust_by_holm(n, values, out);
         print(n, out);
     } else if (!strcmp(word, "sign-flips")) {
         printf("%.17g", nb_sign_flip_p(n, values));
