@@ -54,8 +54,9 @@ typedef struct nb_comparison {
     const struct nb_comparison *beside; /* the same methods by a measure of error; NULL: none */
 } nb_comparison;
 
-/* *baseline <- the code of the wanted one among the values of a column: of none, or one that they lack, the first. By a
- * metric that tells which rows are exact, the first that has others stands for one that has no others. */
+/* *baseline <- the code of the wanted one among the values of a column; the first where none is wanted (NULL), or the
+ * values lack it. By a metric that tells which rows are exact, the first that has others stands for one that has no
+ * others. */
 nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
                               const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx);
 

@@ -29,6 +29,7 @@ static nb_status ask_run(const char *folder, nb_claim_results *results, nb_ctx *
     int count;
     NB_NEED(store, nb_alloc(ctx, 1, sizeof *store));
     NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
+    NB_TRY(ctx, nb_warn_of_builds(store, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, store, labels, ctx));
     NB_TRY(ctx, nb_run_claims(folder, store->study, &count, &claims, ctx));
     if (count == 0) nb_print_warning("%s: its experiment makes no claims", folder);

@@ -59,13 +59,18 @@ nb_status nb_check_run(const char *folder, nb_ctx *ctx)
     return NB_OK;
 }
 
+nb_status nb_warn_of_builds(nb_store *store, nb_ctx *ctx)
+{
+    return nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", store, ctx);
+}
+
 nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx)
 {
     nb_store *store;
     const nb_given_labels *labels;
     NB_NEED(store, nb_alloc(ctx, 1, sizeof *store));
     NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", store, ctx));
+    NB_TRY(ctx, nb_warn_of_builds(store, ctx));
     NB_TRY(ctx, nb_relation_open(relation, store, labels, ctx));
     NB_TRY(ctx, nb_relation_experiment(*relation, experiment, ctx));
     NB_REQUIRE(ctx, *experiment, NB_EIO, "%s: the run has no rows", folder);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. */
+/* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. It compares rows of one
+ * run; 'nysbench merge' makes one run of several, and 'nysbench sql' alone asks several at once. */
 #include "commands/command.h"
 
 #include "base/fields.h"

@@ -2,7 +2,6 @@
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
 #include "commands/command.h"
 #include "commands/program.h"
-#include "answers/caveats.h"
 #include "show/cells.h"
 #include "run/run_folder.h"
 #include "studies/error/runner.h"
@@ -15,7 +14,7 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     nb_store store;
     nb_row_list rows;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
+    NB_TRY(ctx, nb_warn_of_builds(&store, ctx));
     if (json) return nb_rows_print_json(stdout, &rows, ctx);
     return nb_rows_print_csv(stdout, &rows, ctx);
 }

@@ -36,6 +36,7 @@ static nb_status print_answer(int count, const char *const *folders, const char 
     for (int i = count - 1; i >= 0; i--) {
         NB_NEED(stores[i], nb_alloc(ctx, 1, sizeof **stores));
         NB_TRY(ctx, nb_run_open(folders[i], stores[i], &labels, ctx));
+        NB_TRY(ctx, nb_warn_of_builds(stores[i], ctx));
     }
     NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, labels, ctx));
     NB_TRY(ctx, nb_run_baseline(folders[0], &relation->baseline, ctx));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* functions.h - what SQL can call beside its own, and beside what a study adds (add_functions in components/study.h, as
- * multiplications in studies/error/flops.c). Aggregates sort what they are given, so that no result depends on the order
- * of rows; NULL is left out, and what is not known is NULL.
+/* functions.h - what SQL can call beside its own; a study adds more (add_functions in components/study.h), such as
+ * multiplications() in studies/error/flops.c. Aggregates sort what they are given, so that no result depends on the
+ * order of rows; NULL is left out, and what is not known is NULL.
  *
  *   median(x), quantile(x, q)     by linear interpolation; x may be lists
  *   repeated(x, times)            a list of a number, so many times

@@ -43,8 +43,8 @@ FROM component AS c JOIN run ON run.number = c.first_row
 WHERE NOT c.has_result AND kind IN (''{kinds:, @}) AND EXISTS (SELECT 1 FROM key WHERE status = 'ok')
 GROUP BY kind_place, status, {reason} ORDER BY kind_place, min(c.id);
 
--- Rows with what methods of the study are compared by: `key` with the method, its result and the rounding noise of that;
--- NULL where the study has no such column.
+-- Rows with what methods of the study are compared by: `key` with the method, its result and the rounding noise of
+-- that; NULL where the study has no such column.
 -- name: scored
 CREATE TEMP VIEW scored AS
 SELECT key.*, {method} AS method, {metric} AS x, {noise} AS noise FROM key;

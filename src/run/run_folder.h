@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* run_folder.h - the folder of one run, and its files. */
+/* run_folder.h - the folder of one run, and its files. What knows a run by its folder alone opens its store here; what
+ * has the experiment, as to measure or to merge, by run/store.h. */
 #ifndef NB_RUN_FOLDER_H
 #define NB_RUN_FOLDER_H
 

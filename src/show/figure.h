@@ -2,8 +2,9 @@
 /* figure.h - figures of the studies: tables with a script that draws them. Each is a file of SQL,
  * src/studies/STUDY/figures/NAME.sql (show/query.h), of which the build makes
  *     const nb_figure nb_figure_NAME;
- * The rows of its first query are NAME.csv, and what the pictures show unless a second says that. Further ones, and a
- * second whose only column is `note`, answer with notes, which are printed on standard error. Its own directives:
+ * figure.c asks its queries. The rows of the first are NAME.csv, and what the pictures show unless a second says that.
+ * Further ones, and a second whose only column is `note`, answer with notes, which are printed on standard error. Its
+ * own directives:
  *
  *   -- is: standard of_one_m again whole  as in nb_figure; with of_one_m the parameter :m is the number of landmarks
  *   -- compares: COLUMN                   as in nb_figure

@@ -31,8 +31,8 @@
  *   -- note: MARK: TEXT                       what a mark means, where it occurs
  *
  * The first query of a table answers programs. The second, or the first where there is no other, answers people, and
- * so does each further one; directives for people may stand at the top or before such a query. Its columns are those of
- * the table, but for these:
+ * so does each further one, but only where the first has rows: without these there is no page. Directives for people may
+ * stand at the top or before such a query. Its columns are those of the table, but for these:
  *   _part    a heading of its own for each value, "" has none: its items, a line each, which differ or are the same in
  *            other parts; _about: the paragraph below it, no sentence; _note: notes below its table, a line each
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
@@ -50,10 +50,11 @@
 #include "rows/relation.h"
 #include "show/answer.h"
 
-/* Without rows a grid may have no columns. */
+/* The first query, for programs. Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);
 /* Whether the first query, which answers programs, has a row: no more of it is asked, and less of `exists`. */
 nb_status nb_query_has_rows(nb_relation *relation, const char *sql, bool *any, nb_ctx *ctx);
+/* All queries, for people. */
 nb_status nb_query_show(nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
 /* Each query of `sql` answers people, without tables for programs. */
 nb_status nb_query_tell(const nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);

@@ -71,6 +71,8 @@ assert all(m["executable"].startswith(os.environ[name]) for m, name in zip(x, ("
     output=$(cat "$WORK/told") tell nysbench export
     cmp "$WORK/x.csv" "$WORK/r/rows.csv"
     warned plot "$WORK/r" error
+    warned sql "$WORK/r" "SELECT count(*) FROM run"
+    warned claims "$WORK/r"
 }
 
 @test "the rows of one build are no mixture, and are told nothing of" {

@@ -1,5 +1,5 @@
 -- Entrants against each other: the ratio of their errors on the same landmarks, and on twice as many by the same
--- strategy on the same head in the same trial.
+-- strategy on the same head in the same trial. An entry is never rounding noise (choice.sql), so ratios are plain.
 -- needs: entrant
 CREATE TEMP VIEW duel AS
 SELECT a.id AS a_id, b.id AS b_id, a.usual AND b.usual AND a.id <> b.id AS usual, x.level_id,

@@ -1,4 +1,5 @@
--- The pairs of the strategies of a bout that differ by the sign test, corrected for the standing.
+-- The pairs of the strategies of a bout that differ by the sign test, corrected for the standing (bout.sql): that makes
+-- the star of `wins`, which asks their estimate only whether there is a verdict at all.
 -- needs: bout
 CREATE TEMP VIEW tested_bout AS -- a pair's values have no affinity: + leaves none to what its index is asked by
 SELECT standing_id, o.a_id, o.b_id,

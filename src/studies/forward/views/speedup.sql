@@ -1,4 +1,5 @@
--- How many times faster a cell is than an exact attention beside it, in the same rounds: the median of its rows.
+-- How many times faster a cell is than an exact attention beside it, in the same rounds: the median of its rows. Times
+-- have no rounding noise, so ratios are plain.
 -- needs: cell
 CREATE TEMP TABLE speedup AS
 SELECT a.cell_id, b.attention_id AS exact_id, median(b.amortized_s / a.amortized_s) AS times
