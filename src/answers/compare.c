@@ -318,7 +318,7 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *given, const
     return NB_OK;
 }
 
-nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *out, nb_ctx *ctx)
+nb_status nb_compare_methods(nb_relation *relation, int resamples, const char *pool, nb_comparison *out, nb_ctx *ctx)
 {
     const nb_study *study = relation->study;
     nb_compare_terms terms = {.confidence = 0.95, .resamples = resamples, .margin = log(NB_USUAL_MARGIN)};

@@ -164,8 +164,8 @@ nb_status nb_check_run(const char *folder, nb_ctx *ctx);
 /* Warns of rows that several builds have measured, before numbers of these are shown that may mix them. compare and
  * report need no warning: pairs are of one build (rows/pairs.sql), and the report has it among its caveats. */
 nb_status nb_warn_of_builds(nb_store *store, nb_ctx *ctx);
-/* Opens the rows of a run with its labels and its baseline, and finds their experiment, for commands that show tables or
- * figures of all rows; NB_EIO if there are none. Warns of several builds. */
+/* Opens the rows of a run with its labels and its baseline, and finds their experiment, for commands that show tables
+ * or figures; NB_EIO if there are none. Warns of several builds. */
 nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx);
 /* Keeps only the rows that meet the conditions of NB_WHERE_OPTION; NULL: none are given. */
 nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx);

@@ -62,7 +62,7 @@ static nb_status compare(part *p, nb_ctx *ctx)
     const char *pool = NULL;
     NB_NEED(p->own, nb_ctx_child(ctx));
     if (metric && !metric->time) NB_TRY(ctx, find_pool(p, &pool, p->own));
-    return nb_compare_usual(p->relation, NB_BOOTSTRAPS, pool, &p->compared, p->own);
+    return nb_compare_methods(p->relation, NB_BOOTSTRAPS, pool, &p->compared, p->own);
 }
 
 /* Adds what the mean of a comparison hides. */

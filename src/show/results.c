@@ -27,7 +27,7 @@ nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
     nb_ctx *own;
     NB_NEED(own, nb_ctx_child(ctx));
     NB_TRY(ctx, nb_tables_write(results->folder, relation, own));
-    if (page) NB_TRY(ctx, nb_compare_usual(relation, 0, NULL, &usual, own));
+    if (page) NB_TRY(ctx, nb_compare_methods(relation, 0, NULL, &usual, own));
     if (page && is_idle(&usual)) NB_TRY(ctx, nb_tables_show(page, 1, relation, own));
     if (page && !is_idle(&usual)) NB_TRY(ctx, nb_compare_show(page, &usual, &(nb_compare_view){false, false}, own));
     nb_ctx_release(own, 0);
