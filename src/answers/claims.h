@@ -8,8 +8,8 @@
  *     undecided     neither
  *     void          the rows cannot tell: not all have been run, too few sources, too many missing, not comparable
  * A claim with several parts (`each`, or steps of an order) is reproduced if each part is, and refuted if one is. The
- * intervals of k parts hold together at the claim's confidence, each at 1 - alpha / k (Bonferroni); k counts the claim's
- * own parts or, where it names a family, those of all claims of that. */
+ * intervals of k parts hold together at the claim's confidence, each at 1 - alpha / k (Bonferroni); k counts the
+ * claim's own parts or, where it names a family, those of all claims of that. */
 #ifndef NB_CLAIMS_H
 #define NB_CLAIMS_H
 

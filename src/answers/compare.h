@@ -67,8 +67,8 @@ nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, 
 nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, const char *usual, nb_comparison *comparison,
                      nb_ctx *ctx);
 
-/* Compares the study's methods with the relation's baseline, as a run does at its end and its report, which pools over m
- * (`pool` as nb_contrast_terms). Of nothing where the study has no methods to compare, or the rows fewer than two. */
+/* Compares the study's methods with the relation's baseline, as a run does at its end, and its report, which pools over
+ * m (`pool` as nb_contrast_terms). Of nothing where the study has no methods to compare, or the rows fewer than two. */
 nb_status nb_compare_methods(nb_relation *relation, int resamples, const char *pool, nb_comparison *comparison,
                              nb_ctx *ctx);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* condition.h - conditions on rows, COLUMN=VALUE: which columns select rows, and which of the values that rows have a
  * text means. All ask here, so that a text means the same in all: --where, --baseline and claims, of measured rows
- * (rows/where.c), --only, of a plan's rows (run/match.c), and `exclude`, of a config's lists (config/conditions.c, whose
- * rules run/exclusion.c applies to rows).
+ * (rows/where.c); --only, of a plan's rows (run/match.c); and `exclude`, of a config's lists (config/conditions.c, by
+ * whose rules run/exclusion.c leaves rows out).
  *
  * A text means:
  *   of numbers      itself, or the numbers of a range as 8..64 step 8;

@@ -346,8 +346,8 @@ nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *resul
     return nb_grid_print_csv(out, &grid, ctx);
 }
 
-/* The object of a line, and the list that it belongs to: that of models or parts of the last one before that is less
- * deep. */
+/* The object of a line, by write_json.c's cells. That file's list of rows has no lists in it, and these are here: the
+ * models of a claim or a part, and a claim's parts. */
 static json_t *object_of(const claim_line *l, nb_ctx *ctx)
 {
     nb_grid grid;

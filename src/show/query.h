@@ -31,8 +31,8 @@
  *   -- note: MARK: TEXT                       what a mark means, where it occurs
  *
  * The first query of a table answers programs. The second, or the first where there is no other, answers people, and
- * so does each further one, but only where the first has rows: without these there is no page. Directives for people may
- * stand at the top or before such a query. Its columns are those of the table, but for these:
+ * so does each further one, but only where the first has rows: without these there is no page. Directives for people
+ * may stand at the top or before such a query. Its columns are those of the table, but for these:
  *   _part    a heading of its own for each value, "" has none: its items, a line each, which differ or are the same in
  *            other parts; _about: the paragraph below it, no sentence; _note: notes below its table, a line each
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"

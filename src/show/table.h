@@ -2,8 +2,8 @@
 /* table.h - tables of the studies. Each is a file of SQL, src/studies/STUDY/tables/NAME.sql (show/query.h), of which
  * the build makes
  *     const nb_table nb_table_NAME;
- * It shows something of the rows of a run, on a page for people or as a grid for programs. A new one needs no other file
- * but its golden text, tests/golden/describe/tables/NAME.txt. */
+ * It shows something of the rows of a run, on a page for people or as a grid for programs. A new one needs no other
+ * file but its golden text, tests/golden/describe/tables/NAME.txt. */
 #ifndef NB_TABLE_H
 #define NB_TABLE_H
 
