@@ -127,7 +127,9 @@ static nb_status name_question(const maker *m)
     }
     q->name = q->by->name;
     if (q->metric != nb_study_metric(study)) NB_NEED(q->name, nb_format(m->ctx, "%s, %s", q->name, q->metric->name));
-    if (q->pool != nb_column_find(study->columns, "landmarks"))
+    if (q->united)
+        NB_NEED(q->name, nb_format(m->ctx, "%s, over all", q->name));
+    else if (q->pool != nb_column_find(study->columns, "landmarks"))
         NB_NEED(q->name, nb_format(m->ctx, "%s, over %s", q->name, q->pool->name));
     for (const char *const *c = q->confounded; c && *c; c++)
         NB_NEED(q->name, nb_format(m->ctx, "%s, any %s", q->name, *c));
@@ -170,13 +172,18 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
 
 nb_status nb_pairs_need(nb_relation *r, const char *what, nb_ctx *ctx)
 {
-    const char *by, *comma = strchr(what, ','), *confounded[] = {comma ? comma + 1 : NULL, NULL};
+    const nb_column *columns = r->study->columns;
+    const char *by, *comma = strchr(what, ','), *other = comma ? comma + 1 : NULL;
+    bool united = other && strcmp(other, "all") == 0;
+    const char *const confounded[] = {united ? NULL : other, NULL};
     NB_NEED(by, nb_format(ctx, "%.*s", comma ? (int)(comma - what) : (int)strlen(what), what));
-    nb_pair_question question = {
-        .by = nb_column_find(r->study->columns, by), .metric = nb_study_metric(r->study), .confounded = confounded};
+    nb_pair_question question = {.by = nb_column_find(columns, by),
+                                 .metric = nb_study_metric(r->study),
+                                 .united = united,
+                                 .confounded = confounded};
     nb_grid values;
-    NB_REQUIRE(ctx, question.by && question.metric && (!comma || nb_column_find(r->study->columns, comma + 1)), NB_EBUG,
+    NB_REQUIRE(ctx, question.by && question.metric && (!*confounded || nb_column_find(columns, other)), NB_EBUG,
                "the study %s has no pairs by '%s'", r->study->component.name, what);
-    if (comma) NB_TRY(ctx, nb_relation_values(r, comma + 1, NULL, &values, ctx));
-    return comma && values.count < 2 ? NB_OK : nb_pairs_make(r, &question, ctx);
+    if (*confounded) NB_TRY(ctx, nb_relation_values(r, other, NULL, &values, ctx));
+    return *confounded && values.count < 2 ? NB_OK : nb_pairs_make(r, &question, ctx);
 }

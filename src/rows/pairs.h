@@ -28,8 +28,9 @@ typedef struct {
 /* Makes the question's pairs, unless they are there. Those of a question with a condition go with the next such one. */
 nb_status nb_pairs_make(nb_relation *relation, nb_pair_question *question, nb_ctx *ctx);
 
-/* Makes the pairs that a study's views ask for, with the study's metric: "COLUMN", by whose values, or "COLUMN,OTHER",
- * where both may differ in the other column too: of none where all rows have one value there. */
+/* Makes the pairs that a study's views ask for, with the study's metric: "COLUMN", by whose values, "COLUMN,all", of
+ * one scope ("COLUMN, over all"), or "COLUMN,OTHER", where both may differ in the other column too: of none where all
+ * rows have one value there. */
 nb_status nb_pairs_need(nb_relation *relation, const char *what, nb_ctx *ctx);
 
 /* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of

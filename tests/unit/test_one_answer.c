@@ -70,7 +70,7 @@ static shape draw_shape(void)
 
 static void set_error(nb_error_row *r, const shape *s, int strategy, int core)
 {
-    double error = (0.5 - 0.1 * strategy) * exp(0.2 * gsl_rng_uniform(rng));
+    double error = (0.5 - 0.1 * strategy) * (1 - 0.1 * core) * exp(0.2 * gsl_rng_uniform(rng));
     r->measures.error_noise = s->noise && one_in(3) ? 0.45 : 1e-14;
     r->measures.error = s->ties && one_in(2) ? 0.5 : error;
     bool seen = ((s->seen && strategy == 2) || (s->core_seen && core == 1)) && !(s->seen_late && r->landmarks == 4);
@@ -357,20 +357,22 @@ static int count_stars(nb_relation *r, const char *name, nb_ctx *ctx)
     return count;
 }
 
-/* The line of two strategies, either way round, in a setting; NULL: there is none. */
+/* The line of two values, either way round, in a setting (core NULL: of any) and a stratum, or over all of them where
+ * that has none of its own; NULL: there is none. */
 static const nb_compared *find_pair(const nb_comparison *c, const nb_cell *a, const nb_cell *b, const nb_cell *core,
-                                    long long m)
+                                    long long m, long long stratum)
 {
+    const nb_compared *found = NULL;
     for (int i = 0; i < c->count; i++) {
         const nb_compared *x = &c->items[i];
         const char *value = value_of(x, x->contrast->value), *base = value_of(x, x->contrast->baseline);
         bool same_two = (strcmp(value, a->text) == 0 && strcmp(base, b->text) == 0) ||
                         (strcmp(value, b->text) == 0 && strcmp(base, a->text) == 0);
-        if (same_two && strcmp(setting_cell(x, "core")->text, core->text) == 0 &&
-            setting_cell(x, "landmarks")->integer == m)
-            return x;
+        if (same_two && (!core || strcmp(setting_cell(x, "core")->text, core->text) == 0) &&
+            setting_cell(x, "landmarks")->integer == m && (x->stratum == NB_OVER_STRATA || x->stratum == stratum))
+            found = x;
     }
-    return NULL;
+    return found;
 }
 
 /* The table of wins refuses two strategies in a setting where their comparison does, and no others. Returns how many
@@ -385,7 +387,7 @@ static int check_refusals(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
         over = nb_grid_column(&a, "over"), refusal = nb_grid_column(&a, "refusal");
     for (int i = 0; i < a.count; i++) {
         const nb_cell *cell = nb_grid_at(&a, i, 0);
-        const nb_compared *x = find_pair(c, cell + method, cell + over, cell + core, cell[m].integer);
+        const nb_compared *x = find_pair(c, cell + method, cell + over, cell + core, cell[m].integer, NB_OVER_STRATA);
         bool is_refused = cell[refusal].type != NB_CELL_NONE;
         if (x && (x->pairs->pairs > 0 || x->contrast->refusal))
             assert_int_equal(is_refused, x->contrast->refusal != NULL);
@@ -395,29 +397,74 @@ static int check_refusals(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
     return refused > 0 && compared > 0;
 }
 
-/* Where the comparison of each pair has no verdict on any, tables star nothing. Of all refused ones none is ranked but
- * the first. */
-static int check_stars(nb_relation *r, int *mixed, nb_ctx *ctx)
+/* Tables whose stars compare two methods: what is compared, and of each star the one with less error, the other, the
+ * core (NULL: any), landmarks, the stratum (-1: several), the ratio of the two where the table has it, and how often the
+ * star is shown. */
+static const struct {
+    const char *table, *by, *pool, *starred;
+} star_tables[] = {
+    {"errors", "strategy", NULL,
+     "SELECT a.strategy, b.spec, core.spec, r.landmarks, (SELECT CASE WHEN min(stratum_id) < max(stratum_id) THEN -1 "
+     "ELSE min(stratum_id) END FROM key WHERE key.panel_id = r.panel_id), e.ratio, 1 FROM ranked_cell AS r "
+     "JOIN first_against_next_estimate AS e USING (panel_id, core_id, landmarks, variant_id) "
+     "JOIN variant AS a ON a.id = r.variant_id JOIN component AS b ON b.kind = 'strategy' AND b.id = next_id "
+     "JOIN component AS core ON core.kind = 'core' AND core.id = r.core_id WHERE verdict = 'better'"},
+    {"wins", "strategy", NULL,
+     "SELECT CASE WHEN below > above THEN a.spec ELSE b.spec END, CASE WHEN below > above THEN b.spec ELSE a.spec END, "
+     "t.core, t.landmarks, t.stratum_id, NULL, 2 FROM tested_bout_estimate AS e JOIN bout USING (standing_id, a_id, "
+     "b_id) JOIN titled AS t USING (standing_id) JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id "
+     "WHERE verdict <> 'none'"},
+    {"cores", "core", "strategy",
+     "SELECT core.spec, next.spec, NULL, c.landmarks, -1, e.ratio, 1 FROM core_above AS c "
+     "JOIN nearest_core_estimate AS e USING (landmarks, core_id) JOIN core ON core.id = core_id "
+     "JOIN core AS next ON next.id = next_id WHERE verdict = 'better'"}};
+
+/* A star stands where the comparison of its two methods, asked for that cell, is not refused, has a verdict, and finds
+ * the same one to have less error: by the same interval, which that of the table contains. Returns how many there are. */
+static int check_stars(nb_relation *r, size_t of, nb_ctx *ctx)
 {
-    static const char *const tables[] = {"errors", "wins"};
+    const nb_compare_terms terms = {
+        .contrast = {.by = star_tables[of].by, .metric = "error", .all_pairs = true, .pool = star_tables[of].pool},
+        .confidence = 0.95,
+        .margin = log(1.02)};
+    nb_comparison c;
+    nb_grid a;
+    int stars = count_stars(r, star_tables[of].table, ctx), found = 0;
+    if (stars == 0) return 0;
+    assert_ok(ctx, nb_relation_ask_freely(r, star_tables[of].starred, &a, NULL, NULL, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
+    for (int i = 0; i < a.count; i++) {
+        const nb_cell *cell = nb_grid_at(&a, i, 0), *core = cell[2].type == NB_CELL_TEXT ? cell + 2 : NULL;
+        const nb_compared *x = find_pair(&c, cell, cell + 1, core, cell[3].integer, cell[4].integer);
+        assert_non_null(x);
+        assert_true(x->verdict != NB_NO_VERDICT && x->verdict != NB_REFUSED);
+        double sign = strcmp(value_of(x, x->contrast->value), cell->text) == 0 ? 1 : -1;
+        assert_true(sign * x->estimate.mean < 0);
+        if (cell[5].type == NB_CELL_REAL) {
+            assert_true(sign > 0 ? x->estimate.high < 0 : x->estimate.low > 0);
+            assert_true(fabs(log(cell[5].real) - sign * x->estimate.mean) <= 1e-14);
+        }
+        found += (int)cell[6].integer;
+    }
+    assert_int_equal(found, stars);
+    return stars;
+}
+
+/* Of all refused strategies none is ranked but the first. */
+static int check_ranks(nb_relation *r, nb_ctx *ctx)
+{
     const nb_compare_terms terms = {
         .contrast = {.by = "strategy", .metric = "error", .all_pairs = true}, .confidence = 0.95, .margin = log(1.02)};
     nb_comparison c;
     nb_grid a;
-    int known = 0, refused = 0, stars = 0;
+    int refused = 0;
     assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
-    for (int i = 0; i < c.count; i++) {
-        known += c.items[i].verdict != NB_NO_VERDICT && c.items[i].verdict != NB_REFUSED;
-        refused += c.items[i].verdict == NB_REFUSED;
-    }
-    *mixed += check_refusals(r, &c, ctx);
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) stars += count_stars(r, tables[i], ctx);
-    if (known == 0) assert_int_equal(stars, 0);
-    if (refused < c.count) return stars;
+    for (int i = 0; i < c.count; i++) refused += c.items[i].verdict == NB_REFUSED;
+    if (refused < c.count) return check_refusals(r, &c, ctx);
     assert_ok(ctx, nb_relation_ask_freely(r, "SELECT count(*) FROM contender WHERE ranked AND strategy_id > 0", &a,
                                           NULL, NULL, ctx));
     assert_int_equal(nb_grid_at(&a, 0, 0)->integer, 0);
-    return stars;
+    return check_refusals(r, &c, ctx);
 }
 
 /* The answers of a column to rows, in their order: "1010". */
@@ -485,7 +532,8 @@ static void test_noise(void **state)
 static void test_one_answer(void **state)
 {
     static table t;
-    int stars = 0, refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, core_forests = 0, mixed = 0;
+    int stars[sizeof star_tables / sizeof *star_tables] = {0};
+    int refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, core_forests = 0, mixed = 0;
     assert_ok(*state, nb_random_new(&rng, *state));
     gsl_rng_set(rng, 20261128);
     for (int run = 0; run < RUNS; run++) {
@@ -501,7 +549,8 @@ static void test_one_answer(void **state)
         core_forests += check_forest(r, "core_forest", "core", ctx);
         core_refusals += check_cores(r, ctx);
         check_claims(r, &c, ctx);
-        stars += check_stars(r, &mixed, ctx);
+        mixed += check_ranks(r, ctx);
+        for (size_t i = 0; i < sizeof star_tables / sizeof *star_tables; i++) stars[i] += check_stars(r, i, ctx);
         for (int i = 0; i < c.count; i++) {
             refusals += c.items[i].verdict == NB_REFUSED;
             if (s.of_builds && !s.by_turns) assert_int_equal(c.items[i].verdict, NB_REFUSED);
@@ -509,7 +558,8 @@ static void test_one_answer(void **state)
         }
         nb_ctx_free(ctx);
     }
-    assert_true(stars > 0 && refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 && core_forests > 0 &&
+    for (size_t i = 0; i < sizeof star_tables / sizeof *star_tables; i++) assert_true(stars[i] > 0);
+    assert_true(refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 && core_forests > 0 &&
                 mixed > 0); /* the runs are no special case */
 }
 

@@ -1,7 +1,8 @@
 -- How far each core's error is above the subspace part, which is the best core's on the same landmarks, as a share of
 -- that, by landmarks: the median over panels, variants, heads and trials (above), quantiles and the core's median time.
 -- A row counts in each trial of its panel that it stands for. complete: it is measured on the choices of landmarks that
--- most cores are; nearest: the least of these that is no oracle, of two or more.
+-- most cores are; nearness: the rank by above, of these that are no oracles; next_id, next: the core behind it, and its
+-- above.
 -- needs: core cell
 CREATE TEMP TABLE excess AS
 WITH lasting_row AS MATERIALIZED (SELECT id, last_trial FROM key WHERE trial < last_trial),
@@ -35,7 +36,7 @@ per_core AS (
            coalesce(shared = most AND choices = most, 0) AS complete
     FROM (SELECT DISTINCT core_id, landmarks FROM cell) LEFT JOIN core_median USING (core_id, landmarks)
     LEFT JOIN fullest_core USING (landmarks) LEFT JOIN shared_choice USING (core_id, landmarks))
-SELECT per_core.*, complete AND NOT oracle AND row_number() OVER rivals = 1
-       AND count(*) OVER (PARTITION BY landmarks, complete AND NOT oracle) > 1 AS nearest
+SELECT per_core.*, CASE WHEN complete AND NOT oracle THEN row_number() OVER rivals END AS nearness,
+       lead(core_id) OVER rivals AS next_id, lead(above) OVER rivals AS next
 FROM per_core JOIN core ON core.id = core_id
 WINDOW rivals AS (PARTITION BY landmarks, complete AND NOT oracle ORDER BY above, place);
