@@ -20,7 +20,7 @@ make avx512     build the tests of the code for AVX-512, emulated by SIMDe
 make format     lay out the C sources as .clang-format says
 make lint       look for mistakes in the sources: clang-format, clang-tidy,
                 gcc -fanalyzer, pyflakes, ruff and mypy; PART=format, lines,
-                python, ruff, types, analyzer, tidy or words
+                python, ruff, types, wording, analyzer, tidy or words
 make words      sentences of the manual that readers stumble over
 make coverage   the share of lines that the tests run, by folder; in
                 build/coverage/

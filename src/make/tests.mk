@@ -120,8 +120,7 @@ format:
 	$(call needs,format,bin/clang-format=clang-format,deps-develop)
 	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
 
-# No finding is let pass, but for hard sentences; PART=format, lines, python, ruff, types, analyzer, tidy or words for
-# one of eight.
+# No finding is let pass, but for hard sentences. PART=lines runs that part alone; tests/checks/lint.sh names the parts.
 lint: can-build $B/build.h
 	$(call needs,lint,$(TO_LINT),deps-develop)
 	@tests/checks/lint.sh $(PART)

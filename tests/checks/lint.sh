@@ -37,7 +37,7 @@ format() {
 
 lines() {
     { find src strategies tests -name '*.[ch]' -print0; find tests python -name '*.py' -print0
-        find src tests python -name '*.sh' -print0; find tests -name '*.bats' -print0
+        find src tests python '(' -name '*.sh' -o -name '*.bash' -o -name '*.bats' ')' -print0
         find Makefile src/make .ci -type f -print0
         find src experiments tests -name '*.sql' -print0; } |
         LC_ALL=C.UTF-8 xargs -0 grep -nE '^.{121}' | grep -vE '\.sql:[0-9]+:-- reference: ' |

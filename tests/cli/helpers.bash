@@ -73,7 +73,8 @@ golden() {
     file=$REPOSITORY/tests/golden/messages/$name.txt
     [ -e "$now" ] || now=/dev/null
     if [ "${GOLDEN:-}" = renew ]; then
-        [ ! -e "$file" ] && [ "$now" = /dev/null ] || "$REPOSITORY/tests/support/section.sh" put "$file" "$BATS_TEST_DESCRIPTION" "$now"
+        [ ! -e "$file" ] && [ "$now" = /dev/null ] ||
+            "$REPOSITORY/tests/support/section.sh" put "$file" "$BATS_TEST_DESCRIPTION" "$now"
     elif [ -e "$file" ] || [ "$now" != /dev/null ]; then
         diff -u --label "${file#"$REPOSITORY"/}" --label now \
             <("$REPOSITORY/tests/support/section.sh" get "$file" "$BATS_TEST_DESCRIPTION") "$now" ||
