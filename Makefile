@@ -111,12 +111,9 @@ $B/sql.c: $(SQL) src/make/sql.awk Makefile
 	@mkdir -p $B
 	@awk -f src/make/sql.awk $(SQL) >$@.new && mv $@.new $@
 
-# A text within a C string within single quotes.
-in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
-
+$B/build.h: export FLAGS = $(strip $(CPPFLAGS) $(CFLAGS))
 $B/build.h: FORCE
-	$(call renew,printf '#define NB_BUILD_ID "%s"\n#define NB_FLAGS "%s"\n' '$(BUILD_ID)' \
-	    '$(call in_c,$(strip $(CPPFLAGS) $(CFLAGS)))')
+	$(call renew,src/make/build.sh '$(BUILD_ID)')
 
 $B/src/run/provenance.o: $B/build.h
 
