@@ -20,7 +20,6 @@
 #include "statistics/ranks.h"
 #include "statistics/verdict.h"
 
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
@@ -59,16 +58,14 @@ static nb_status median_range(int count, const nb_unit_value *units, int stratum
 {
     nb_source *sources;
     double *means;
-    int source_count, n = 0, k = 0;
+    int source_count, n = 0;
     NB_TRY(ctx, nb_sources_gather(count, units, strata, &source_count, &sources, ctx));
     NB_NEED(means, nb_alloc_reals(ctx, (size_t)source_count + 1, 1));
     for (int i = 0; i < source_count; i++)
         if (stratum == strata || sources[i].stratum == stratum) means[n++] = sources[i].mean;
     gsl_sort(means, 1, (size_t)n);
-    while (n > 0 && 2 * gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)n) <= 1 - confidence) k++;
     r->estimate = nb_median_sorted(n, means);
-    r->low = k > 0 ? means[k - 1] : NAN;
-    r->high = k > 0 ? means[n - k] : NAN;
+    nb_median_interval(n, means, confidence, &r->low, &r->high);
     return NB_OK;
 }
 

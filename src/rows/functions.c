@@ -254,7 +254,7 @@ static nb_status estimate_median(gathered *g, nb_estimate *e, nb_ctx *ctx)
         medians[e->sources++] = nb_midpoint(g->values[2 * ((i + end - 1) / 2)], g->values[2 * ((i + end) / 2)]);
     }
     gsl_sort(medians, 1, (size_t)e->sources);
-    nb_median_interval(e->sources, medians, &e->low, &e->high);
+    nb_median_interval(e->sources, medians, 0.95, &e->low, &e->high);
     return NB_OK;
 }
 

@@ -114,12 +114,12 @@ double nb_median_sorted(int n, const double *sorted)
     return n < 1 ? NAN : nb_midpoint(sorted[(n - 1) / 2], sorted[n / 2]);
 }
 
-void nb_median_interval(int n, const double *sorted, double *low, double *high)
+void nb_median_interval(int n, const double *sorted, double confidence, double *low, double *high)
 {
     int k = 0, most = n / 2; /* values that may be left out on each side */
     while (k < most) {
         int middle = k + (most - k) / 2;
-        if (2 * gsl_cdf_binomial_P((unsigned)middle, 0.5, (unsigned)n) <= 0.05)
+        if (2 * gsl_cdf_binomial_P((unsigned)middle, 0.5, (unsigned)n) <= 1 - confidence)
             k = middle + 1;
         else
             most = middle;

@@ -24,9 +24,10 @@ double nb_midpoint(double a, double b);
 /* Returns the median of ascending values; NaN for none. */
 double nb_median_sorted(int n, const double *sorted);
 
-/* Finds the interval of order statistics that holds the median of a continuous distribution with a probability of at
- * least 95 %, for independent values in ascending order; NaN for fewer than 6. */
-void nb_median_interval(int n, const double *sorted, double *low, double *high);
+/* Finds the interval of order statistics that holds the median of a continuous distribution with at least the
+ * confidence, for independent values in ascending order; NaN if there are too few values for that, at 95 % fewer than
+ * 6. */
+void nb_median_interval(int n, const double *sorted, double confidence, double *low, double *high);
 
 /* Returns the k-th smallest, from 1, of the n (n + 1) / 2 Walsh averages (x_i + x_j) / 2, i <= j, of ascending values.
  * By bisection over the doubles: O(n) for each of 64 steps. */

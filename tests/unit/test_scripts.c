@@ -12,18 +12,22 @@
 #include <string.h>
 
 /* k of the interval from the k-th to the (n + 1 - k)-th value: David & Nagaraja, Order
- * Statistics, 2003, section 7.1; 0: no such interval has 95 %. Each can be checked by
- * hand: 2 P(Binomial(n, 1/2) < k) <= 0.05. */
+ * Statistics, 2003, section 7.1; 0: no such interval has the confidence. Each can be checked
+ * by hand: 2 P(Binomial(n, 1/2) < k) <= 1 - confidence. */
 static void test_median_interval(void **state)
 {
-    static const int table[][2] = {{1, 0},  {5, 0},  {6, 1},  {8, 1},  {9, 2},   {10, 2},
-                                   {12, 3}, {15, 4}, {20, 6}, {25, 8}, {100, 40}};
+    static const struct {
+        double confidence;
+        int n, k;
+    } table[] = {{0.95, 1, 0},  {0.95, 5, 0},  {0.95, 6, 1},  {0.95, 8, 1},    {0.95, 9, 2}, {0.95, 10, 2},
+                 {0.95, 12, 3}, {0.95, 15, 4}, {0.95, 20, 6}, {0.95, 25, 8},   {0.9, 5, 1},  {0.9, 9, 2},
+                 {0.99, 6, 0},  {0.99, 8, 1},  {0.99, 12, 2}, {0.95, 100, 40}};
     double values[100], low, high;
     (void)state;
     for (int i = 0; i < 100; i++) values[i] = i + 1;
     for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
-        int n = table[t][0], k = table[t][1];
-        nb_median_interval(n, values, &low, &high);
+        int n = table[t].n, k = table[t].k;
+        nb_median_interval(n, values, table[t].confidence, &low, &high);
         if (k == 0) {
             assert_true(isnan(low) && isnan(high));
         } else {
@@ -31,7 +35,7 @@ static void test_median_interval(void **state)
             assert_true(high == n + 1 - k);
         }
     }
-    nb_median_interval(0, values, &low, &high);
+    nb_median_interval(0, values, 0.95, &low, &high);
     assert_true(isnan(low) && isnan(high));
 }
 

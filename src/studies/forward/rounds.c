@@ -70,7 +70,7 @@ static bool is_narrow(const race *r, const nb_timed *t)
     if (t->count == 0) return true;
     memcpy(r->sorted, t->s, (size_t)t->count * sizeof *t->s);
     gsl_sort(r->sorted, 1, (size_t)t->count);
-    nb_median_interval(t->count, r->sorted, &low, &high);
+    nb_median_interval(t->count, r->sorted, 0.95, &low, &high);
     return high - low <= r->terms->narrow * nb_median_sorted(t->count, r->sorted);
 }
 
@@ -141,7 +141,7 @@ nb_status nb_timing_of(const nb_timed *timed, nb_timing *out, nb_ctx *ctx)
     memcpy(sorted, timed->s, count * sizeof *sorted);
     gsl_sort(sorted, 1, count);
     out->median = nb_median_sorted(timed->count, sorted);
-    nb_median_interval(timed->count, sorted, &out->low, &out->high);
+    nb_median_interval(timed->count, sorted, 0.95, &out->low, &out->high);
     out->least = sorted[0];
     out->p10 = gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.1);
     out->p90 = gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.9);
