@@ -8,10 +8,10 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance \
         $(FUZZ) $(ORACLE)
 
-# The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double.
-DOUBLE := $(filter src/linalg/scalar.c src/linalg/kmeans.c src/data/tensor.c src/layers/%.c src/attentions/%.c \
-                   src/suite/settle.c src/conformance/conformance_attentions.c src/api/attention.c \
-                   src/commands/attend.c src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))
+# The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double:
+# the folders of passes, which also use scalars by members of a layer, and what names them elsewhere.
+SCALARS := src/layers/%.c src/attentions/%.c src/studies/forward/%.c src/studies/effect/%.c
+DOUBLE := $(sort $(filter $(SCALARS),$(SRC)) $(shell grep -li nb_scalar $(SRC)))
 $B/double/%.o: %.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) -DNB_DOUBLE_SCALAR $(CFLAGS) -MMD -MP -c $< -o $@
