@@ -330,13 +330,13 @@ static void conclude(nb_claim_result *r)
 static nb_status make_groups(const judge *j, const char *among, int *count)
 {
     const nb_column *columns = j->relation->study->columns;
-    const char *keys = "";
+    nb_string keys = NB_NO_TEXT;
     nb_grid groups;
     for (const char **c = j->claim->each; *c; c++)
         NB_TRY(j->ctx, nb_keys_add(&keys, nb_column_find(columns, *c), j->ctx));
-    if (!*keys) keys = "0";
+    if (keys.length == 0) NB_TRY(j->ctx, nb_append(&keys, j->ctx, "0"));
     NB_TRY(j->ctx, nb_sql_run(j->relation, "claims.parts",
-                              NB_GIVEN(NB_GIVE_PIECE("keys", keys), NB_GIVE_PIECE("among", among)), j->ctx));
+                              NB_GIVEN(NB_GIVE_PIECE("keys", keys.text), NB_GIVE_PIECE("among", among)), j->ctx));
     NB_TRY(j->ctx, nb_sql_ask(j->relation, "claims.count_parts", NULL, &groups, j->ctx));
     *count = (int)nb_grid_at(&groups, 0, 0)->integer;
     return NB_OK;

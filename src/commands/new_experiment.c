@@ -4,6 +4,7 @@
 #include "commands/experiment.h"
 
 #include "api/one_head.h"
+#include "base/builder.h"
 #include "base/files.h"
 #include "base/words.h"
 #include "config/lookup.h"
@@ -77,21 +78,23 @@ static nb_status set_value(entry *e, const char *value, nb_ctx *ctx)
 /* Comment lines and "key: value" lines, with empty lines between. */
 static nb_status read_template(form *f, nb_ctx *ctx)
 {
-    const char *text, *comment = "";
+    nb_string comment = NB_NO_TEXT;
+    const char *text;
     NB_TRY(ctx, nb_shared_file("templates", "experiment.yaml", &f->template_path, ctx));
     NB_TRY(ctx, nb_read_file(f->template_path, &text, ctx));
     for (const char *end; *text; text = *end ? end + 1 : end) {
         end = text + strcspn(text, "\n");
         const char *colon = memchr(text, ':', (size_t)(end - text)), *value;
         if (*text == '#') {
-            NB_NEED(comment, nb_format(ctx, "%s%.*s\n", comment, (int)(end - text), text));
+            NB_TRY(ctx, nb_append(&comment, ctx, "%.*s\n", (int)(end - text), text));
         } else if (text == end) {
-            if (!f->title) f->title = comment;
-            comment = "";
+            if (!f->title) f->title = comment.text;
+            comment = (nb_string)NB_NO_TEXT;
         } else {
             NB_REQUIRE(ctx, colon && f->count < MOST_ENTRIES, NB_EBUG, "%s: not a template", f->template_path);
             entry *e = &f->items[f->count++];
-            e->comment = comment;
+            e->comment = comment.text;
+            comment = (nb_string)NB_NO_TEXT;
             NB_NEED(e->key, nb_format(ctx, "%.*s", (int)(colon - text), text));
             NB_NEED(value, nb_format(ctx, "%.*s", (int)(end - colon - 2), colon + 2));
             NB_TRY(ctx, set_value(e, value, ctx));

@@ -526,7 +526,7 @@ nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
 }
 
 /* Adds an option to the labels of a sweep if the choices do not agree in it. */
-static nb_status add_swept(const nb_option *o, int count, nb_choice *swept, const char **labels, nb_ctx *ctx)
+static nb_status add_swept(const nb_option *o, int count, nb_choice *swept, nb_string *labels, nb_ctx *ctx)
 {
     const char **values;
     bool differ = false;
@@ -536,29 +536,30 @@ static nb_status add_swept(const nb_option *o, int count, nb_choice *swept, cons
         differ = differ || strcmp(values[i], values[0]) != 0;
     }
     for (int i = 0; i < count && differ; i++)
-        NB_NEED(labels[i], nb_format(ctx, "%s, %s=%s", labels[i], o->key,
-                                     o->type == NB_OPTION_STRING ? last_parts(values[i], 1) : values[i]));
+        NB_TRY(ctx, nb_append(&labels[i], ctx, ", %s=%s", o->key,
+                              o->type == NB_OPTION_STRING ? last_parts(values[i], 1) : values[i]));
     return NB_OK;
 }
 
 /* The choices of a spec with lists; those that are labelled are told apart. */
 static nb_status label_swept(int count, nb_choice *swept, nb_place place, nb_mistakes *mistakes, nb_ctx *ctx)
 {
-    const char **labels;
+    nb_string *labels;
     if (count == 0) return NB_OK;
     NB_NEED(labels, nb_alloc(ctx, (size_t)count, sizeof *labels));
     for (int i = 0; i < count; i++) {
         if (!swept[i].given) return NB_OK;
-        labels[i] = swept[i].given;
+        labels[i] = (nb_string)NB_NO_TEXT;
+        NB_TRY(ctx, nb_append(&labels[i], ctx, "%s", swept[i].given));
     }
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are count > 0 of them */
     for (const nb_option *o = swept->component->options; count > 1 && o && o->key; o++)
         if (!o->selects_head) NB_TRY(ctx, add_swept(o, count, swept, labels, ctx));
     for (int i = 0; i < count; i++) {
-        swept[i].label = swept[i].given = labels[i];
-        if (strlen(labels[i]) > NB_MOST_LABEL)
+        swept[i].label = swept[i].given = labels[i].text;
+        if (labels[i].length > NB_MOST_LABEL)
             return nb_mistakes_add(mistakes, place, "the label '%s' has more than %d bytes with what it sweeps",
-                                   labels[i], NB_MOST_LABEL);
+                                   labels[i].text, NB_MOST_LABEL);
     }
     return NB_OK;
 }

@@ -44,12 +44,11 @@ nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
     return nb_sql_fill(plain ? "columns.text_key" : "columns.key", NB_GIVEN(NB_GIVE_NAME("column", name)), sql, ctx);
 }
 
-nb_status nb_keys_add(const char **list, const nb_column *c, nb_ctx *ctx)
+nb_status nb_keys_add(nb_string *list, const nb_column *c, nb_ctx *ctx)
 {
     const char *key;
     NB_TRY(ctx, nb_key_sql(c, &key, ctx));
-    NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, **list ? ", " : "", key));
-    return NB_OK;
+    return nb_append_item(list, ", ", ctx, "%s", key);
 }
 
 bool nb_is_of_method(const nb_column *c)

@@ -3,6 +3,7 @@
 #ifndef NB_COLUMNS_H
 #define NB_COLUMNS_H
 
+#include "base/builder.h"
 #include "rows/relation.h"
 
 /* An older store may lack a column. */
@@ -17,7 +18,7 @@ bool nb_is_of_scene(const nb_relation *relation, int kind);
 /* In SQL, what rows with one value in the column agree in; of a column of the identity, its name. */
 nb_status nb_key_name(const nb_column *column, const char **name, nb_ctx *ctx);
 nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
-nb_status nb_keys_add(const char **list, const nb_column *column, nb_ctx *ctx); /* "", "a_id", "a_id, b" */
+nb_status nb_keys_add(nb_string *list, const nb_column *column, nb_ctx *ctx); /* "", "a_id", "a_id, b" */
 /* Returns whether it identifies a row apart from the data that it is measured on. */
 bool nb_is_of_method(const nb_column *column);
 /* Other work that disturbed a time: of other programs, or of other workers of the run. */

@@ -2,6 +2,7 @@
 /* pairs.c - see pairs.h */
 #include "rows/pairs.h"
 
+#include "base/builder.h"
 #include "rows/columns.h"
 #include "rows/keys.h"
 #include "rows/made_tables.h"
@@ -121,18 +122,17 @@ static nb_status name_question(const maker *m)
 {
     nb_pair_question *q = m->q;
     const nb_study *study = m->relation->study;
-    if (q->where) {
-        q->name = "";
-        return NB_OK;
-    }
-    q->name = q->by->name;
-    if (q->metric != nb_study_metric(study)) NB_NEED(q->name, nb_format(m->ctx, "%s, %s", q->name, q->metric->name));
+    nb_string name = NB_NO_TEXT;
+    q->name = "";
+    if (q->where) return NB_OK;
+    NB_TRY(m->ctx, nb_append(&name, m->ctx, "%s", q->by->name));
+    if (q->metric != nb_study_metric(study)) NB_TRY(m->ctx, nb_append(&name, m->ctx, ", %s", q->metric->name));
     if (q->united)
-        NB_NEED(q->name, nb_format(m->ctx, "%s, over all", q->name));
+        NB_TRY(m->ctx, nb_append(&name, m->ctx, ", over all"));
     else if (q->pool != nb_column_find(study->columns, "landmarks"))
-        NB_NEED(q->name, nb_format(m->ctx, "%s, over %s", q->name, q->pool->name));
-    for (const char *const *c = q->confounded; c && *c; c++)
-        NB_NEED(q->name, nb_format(m->ctx, "%s, any %s", q->name, *c));
+        NB_TRY(m->ctx, nb_append(&name, m->ctx, ", over %s", q->pool->name));
+    for (const char *const *c = q->confounded; c && *c; c++) NB_TRY(m->ctx, nb_append(&name, m->ctx, ", any %s", *c));
+    q->name = name.text;
     return NB_OK;
 }
 

@@ -2,6 +2,8 @@
 /* paper_parts.c - see paper_parts.h */
 #include "show/paper_parts.h"
 
+#include "base/builder.h"
+
 #include <string.h>
 
 enum { MOST_ROWS = 40 }; /* of several tables in one, so that it fits a page */
@@ -53,37 +55,35 @@ static int count_items(const char *items)
     return count;
 }
 
-/* *list <- with one more item. */
-static nb_status add_item(const char **list, const char *item, int length, nb_ctx *ctx)
-{
-    NB_NEED(*list, nb_format(ctx, "%s%s%.*s", *list, **list ? ", " : "", length, item));
-    return NB_OK;
-}
-
 nb_status nb_paper_name_parts(int count, nb_paper_part *parts, const char **shared, nb_ctx *ctx)
 {
     const char **rest;
+    nb_string common = NB_NO_TEXT, *names;
     bool alike = true;
     int length;
     NB_NEED(rest, nb_alloc(ctx, (size_t)count, sizeof *rest));
-    *shared = "";
+    NB_NEED(names, nb_alloc(ctx, (size_t)count, sizeof *names));
     for (int i = 0; i < count; i++) {
         rest[i] = items_of(&parts[i]);
-        parts[i].name = "";
+        names[i] = (nb_string)NB_NO_TEXT;
         alike = alike && count_items(rest[i]) == count_items(rest[0]);
     }
-    for (int i = 0; i < count && !alike; i++) parts[i].name = parts[i].heading ? parts[i].heading->text : "";
     while (alike && *rest[0]) {
         bool same = true;
         next_item(rest[0], &length);
         for (int i = 1; i < count; i++) same = same && strncmp(rest[i], rest[0], (size_t)length + 1) == 0;
-        if (same) NB_TRY(ctx, add_item(shared, rest[0], length, ctx));
+        if (same) NB_TRY(ctx, nb_append_item(&common, ", ", ctx, "%.*s", length, rest[0]));
         for (int i = 0; i < count; i++) {
             const char *item = rest[i];
             rest[i] = next_item(item, &length);
-            if (!same) NB_TRY(ctx, add_item(&parts[i].name, item, length, ctx));
+            if (!same) NB_TRY(ctx, nb_append_item(&names[i], ", ", ctx, "%.*s", length, item));
         }
     }
+    for (int i = 0; i < count; i++) {
+        const char *heading = parts[i].heading ? parts[i].heading->text : "";
+        parts[i].name = alike ? names[i].text : heading;
+    }
+    *shared = common.text;
     return NB_OK;
 }
 
