@@ -71,12 +71,6 @@ static double quantile(int resamples, const double *deviations, double level)
     return gsl_stats_quantile_from_sorted_data(deviations, 1, (size_t)resamples, level);
 }
 
-nb_interval nb_percentile(int resamples, const double *deviations, double confidence)
-{
-    return (nb_interval){quantile(resamples, deviations, (1 - confidence) / 2),
-                         quantile(resamples, deviations, (1 + confidence) / 2)};
-}
-
 double nb_bca_level(double z0, double acceleration, double level)
 {
     double z = z0 + gsl_cdf_ugaussian_Pinv(level), slack = 1 - acceleration * z;

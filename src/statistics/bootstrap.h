@@ -22,10 +22,9 @@ double nb_acceleration(int count, const nb_source *sources);
  * normal quantile. It is finite, since at least half a deviation counts on either side. */
 double nb_bias_correction(int resamples, const double *deviations);
 
-/* Quantiles of ascending deviations (type 7 of Hyndman & Fan, Am. Stat. 50, 1996), to be added to the estimate.
- * Percentile interval: at (1 -+ confidence) / 2. Bias corrected and accelerated (BCa): at the levels Phi(z0 + (z0 + z)
- * / (1 - a (z0 + z))). */
-nb_interval nb_percentile(int resamples, const double *deviations, double confidence);
+/* Returns the bias corrected and accelerated interval (BCa), to be added to the estimate: quantiles of ascending
+ * deviations (type 7 of Hyndman & Fan, Am. Stat. 50, 1996) at the levels Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z the
+ * normal quantiles of (1 -+ confidence) / 2. nb_bca_level returns such a level of that of z. */
 double nb_bca_level(double z0, double acceleration, double level);
 nb_interval nb_bca(int resamples, const double *deviations, double acceleration, double confidence);
 

@@ -61,11 +61,6 @@ static double scale(double blocks, double methods)
     return blocks >= 1 && methods >= 2 ? sqrt(12 * blocks / (methods * (methods + 1))) : NAN;
 }
 
-double nb_nemenyi_p(int blocks, int methods, double difference)
-{
-    return nb_range_p(methods, fabs(difference) * scale(blocks, methods));
-}
-
 double nb_nemenyi_difference(int blocks, int methods, double alpha)
 {
     double low = 0, high = 40;

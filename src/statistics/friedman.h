@@ -24,9 +24,8 @@ nb_status nb_friedman_test(int blocks, int methods, const double *table, double 
  * degrees of freedom, 1 - K integral phi(z) (Phi(z + range) - Phi(z))^(K-1) dz, within 1e-13. */
 double nb_range_p(int count, double range);
 
-/* Nemenyi's test of all pairs of methods: returns the p of two mean ranks with this difference, and the difference that
- * has p = alpha: q sqrt(K (K + 1) / (6 N)), with q the range of that p over sqrt(2). NaN for K below 2 or N below 1. */
-double nb_nemenyi_p(int blocks, int methods, double difference);
+/* Nemenyi's test of all pairs of methods: returns the difference of two mean ranks that has p = alpha, q sqrt(K (K + 1)
+ * / (6 N)), with q the range of that p over sqrt(2). NaN for K below 2 or N below 1. */
 double nb_nemenyi_difference(int blocks, int methods, double alpha);
 
 #endif

@@ -14,16 +14,9 @@ nb_interval nb_t_interval(double mean, double se, double df, double confidence);
 /* Returns the two-sided p of mean = 0; if se is 0: 1 for a mean of 0, else 0. */
 double nb_t_p(double mean, double se, double df);
 
-/* Return intervals of a share, `hits` among n: Clopper & Pearson (Biometrika 26, 1934) covers it with at least the
- * confidence, Wilson (J. Am. Stat. Assoc. 22, 1927) on average. */
+/* Returns the interval of a share, `hits` among n, that covers it with at least the confidence (Clopper & Pearson,
+ * Biometrika 26, 1934). */
 nb_interval nb_clopper_pearson(int hits, int n, double confidence);
-nb_interval nb_wilson(int hits, int n, double confidence);
-
-/* Returns the two-sided p of the mean by Fisher's randomisation: the share of the 2^n choices of signs with |sum| at
- * least the observed one; sums within 4 n eps sum|x| are equal. NaN for n above NB_SIGN_FLIPS or values that are not
- * finite. */
-enum { NB_SIGN_FLIPS = 20 };
-double nb_sign_flip_p(int n, const double *values);
 
 /* Returns how many sources with a standard deviation of sd show a mean that is `distance` off, by a two-sided test at
  * `alpha` with this power: ((z_{1-alpha/2} + z_power) sd/distance)^2, not rounded. Small numbers are about two too low,

@@ -4,14 +4,12 @@
  *
  *     estimate CONFIDENCE RESAMPLES SEED FAMILY MARGIN STRATA n {STRATUM SOURCE VALUE VARIANCE}
  *         a line for each stratum; joint_low, joint_high and verdict (nb_verdict): as one of a FAMILY
- *     wilcoxon PRATT n X    sign-flips n X    holm n P    spearman n X Y    kendall n X Y
- *     friedman N K TABLE    range K RANGE    wilson HITS n CONFIDENCE */
+ *     wilcoxon PRATT n X    holm n P    spearman n X Y    friedman N K TABLE    range K RANGE */
 #include "holm.h"
 
 #include "statistics/agreement.h"
 #include "statistics/estimate.h"
 #include "statistics/friedman.h"
-#include "statistics/intervals.h"
 #include "statistics/multiple.h"
 #include "statistics/ranks.h"
 #include "statistics/verdict.h"
@@ -98,12 +96,12 @@ static void answer_friedman(nb_ctx *ctx)
     print(methods, ranks);
 }
 
-static void answer_agreement(const char *word, nb_ctx *ctx)
+static void answer_spearman(nb_ctx *ctx)
 {
     nb_agreement found;
     int n = count();
     double *x = numbers(n, ctx), *y = numbers(n, ctx);
-    MUST((strcmp(word, "kendall") ? nb_spearman : nb_kendall)(n, x, y, &found, ctx));
+    MUST(nb_spearman(n, x, y, &found, ctx));
     printf("%.17g %.17g", found.value, found.p);
 }
 
@@ -115,8 +113,6 @@ static void answer_values(const char *word, nb_ctx *ctx)
     if (!strcmp(word, "holm")) {
         adjust_by_holm(n, values, out);
         print(n, out);
-    } else if (!strcmp(word, "sign-flips")) {
-        printf("%.17g", nb_sign_flip_p(n, values));
     } else {
         MUST(nb_wilcoxon(n, values, pratt ? NB_ZEROS_PRATT : NB_ZEROS_DROPPED, &w, &p, ctx));
         printf("%.17g %.17g", w, p);
@@ -134,12 +130,8 @@ static void answer(const char *word, nb_ctx *ctx)
     } else if (!strcmp(word, "range")) {
         int methods = count();
         printf("%.17g", nb_range_p(methods, number()));
-    } else if (!strcmp(word, "wilson")) {
-        int hits = count(), n = count();
-        nb_interval share = nb_wilson(hits, n, number());
-        printf("%.17g %.17g", share.low, share.high);
-    } else if (!strcmp(word, "spearman") || !strcmp(word, "kendall")) {
-        answer_agreement(word, ctx);
+    } else if (!strcmp(word, "spearman")) {
+        answer_spearman(ctx);
     } else {
         answer_values(word, ctx);
     }

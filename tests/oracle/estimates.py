@@ -94,11 +94,6 @@ def check_ranks(r, x):
             r.near("signed rank test, all signs", lines[0][1], want[1], 1e-13)
         r.ask(f"wilcoxon {pratt} {n} {text_of(x)}", 1, check)
 
-    def flips(lines):
-        signs = np.array(list(itertools.product((-1, 1), repeat=n)))
-        r.near("sign flips, all", lines[0][0], np.mean(np.abs(signs @ x) >= abs(x.sum()) - 1e-9))
-    r.ask(f"sign-flips {n} {text_of(x)}", 1, flips)
-
 
 VERDICTS = ("none", "refused", "exact", "better", "worse", "equivalent", "undecided")
 
@@ -214,13 +209,7 @@ def check_agreement(r, n, ties):
         r.near("Spearman", lines[0][0], want[0])
         r.near("Spearman", lines[0][1], want[1], 1e-9)
 
-    def kendall(lines):
-        exact = len(set(x)) == len(set(y)) == n
-        want = stats.kendalltau(x, y, method="exact" if exact else "asymptotic")
-        r.near("Kendall", lines[0][0], want[0])
-        r.near(f"Kendall, p, {'exact' if exact else 'with ties'}", lines[0][1], want[1])
     r.ask(f"spearman {n} {text_of(x)} {text_of(y)}", 1, spearman)
-    r.ask(f"kendall {n} {text_of(x)} {text_of(y)}", 1, kendall)
 
 
 def check_friedman(r, blocks, methods, ties):
@@ -259,15 +248,6 @@ def check_holm(r, n):
     r.ask(f"holm {n} {text_of(p)}", 1, check)
 
 
-def check_wilson(r, hits, n):
-    want = stats.binomtest(hits, n).proportion_ci(0.95, "wilson")
-
-    def check(lines):
-        r.near("Wilson", lines[0][0], want.low)
-        r.near("Wilson", lines[0][1], want.high)
-    r.ask(f"wilson {hits} {n} 0.95", 1, check)
-
-
 def main():
     program = os.path.join(os.path.dirname(os.path.realpath(sys.argv[1])), "tests", "oracle_estimates")
     tap, r = Tap(), Requests(program)
@@ -280,19 +260,16 @@ def main():
         check_two_strata(r, sample(n, False), 2.385 * sample(13 - n, False) + 0.7)
         check_nested(r)
         check_holm(r, n)
-        check_wilson(r, n // 3, n)
     for n in (12, 17, 30, 50):
         check_one_stratum(r, RNG.exponential(1, n) - 0.6, RESAMPLES)
         check_one_stratum(r, RNG.normal(0, 0.2, n), 0)
         check_agreement(r, n, n == 17)
-    check_wilson(r, 0, 9)
-    check_wilson(r, 9, 9)
     for count, value in itertools.product((2, 3, 10, 50), (0.3, 1.7, 3.5, 7.0)):
         check_range(r, count, value)
     r.send()
     for name, (count, wrong) in sorted(r.groups.items()):
         tap.check(not wrong, f"{name}: {count} numbers", f"{len(wrong)} wrong; {wrong[:1]}")
-    tap.check(len(r.groups) == 28, "every kind has been compared", f"{len(r.groups)}: {sorted(r.groups)}")
+    tap.check(len(r.groups) == 23, "every kind has been compared", f"{len(r.groups)}: {sorted(r.groups)}")
     print(f"1..{tap.count}")
     return tap.failed > 0
 

@@ -35,10 +35,10 @@ static const struct sample {
     nb_interval shift_interval;
     double sign_p;
     int below, above;
-    nb_interval clopper_pearson, wilson;
+    nb_interval clopper_pearson;
     double mean;
     nb_interval t;
-    double ratio, flip_p, acceleration, se;
+    double ratio, acceleration, se;
 } samples[] = {
     {
         .n = 5,
@@ -51,11 +51,9 @@ static const struct sample {
         .below = 5,
         .above = 0,
         .clopper_pearson = {0.478176249895019, 1},
-        .wilson = {0.565517535216825, 1},
         .mean = -0.246,
         .t = {-0.431959652440751, -0.0600403475592486},
         .ratio = 0.781922224925477,
-        .flip_p = 0.0625,
         .acceleration = -0.0135878048561382,
         .se = 0.0669776081985614,
     },
@@ -70,11 +68,9 @@ static const struct sample {
         .below = 8,
         .above = 2,
         .clopper_pearson = {0.443904537692358, 0.974789273673166},
-        .wilson = {0.490162471536642, 0.943317848545625},
         .mean = -0.164,
         .t = {-0.295482175516841, -0.0325178244831587},
         .ratio = 0.848742021880207,
-        .flip_p = 0.025390625,
         .acceleration = -0.00120181011908338,
         .se = 0.0581224760503389,
     },
@@ -89,11 +85,9 @@ static const struct sample {
         .below = 7,
         .above = 3,
         .clopper_pearson = {0.347547149939992, 0.933260488822266},
-        .wilson = {0.396778147461145, 0.892208732593699},
         .mean = -0.13333333333333333,
         .t = {-0.309606570316883, 0.0429399036502160},
         .ratio = 0.875173319042947,
-        .flip_p = 0.15234375,
         .acceleration = -0.00831966025593105,
         .se = 0.0800883350691061,
     },
@@ -107,11 +101,9 @@ static const struct sample {
         .below = 10,
         .above = 2,
         .clopper_pearson = {0.515862251313923, 0.979137474540338},
-        .wilson = {0.551969137747027, 0.953034857816146},
         .mean = -0.15219717290763982,
         .t = {-0.246191287508555, -0.0582030583067250},
         .ratio = 0.858818928220594,
-        .flip_p = 0.005859375,
         .acceleration = 0.00356943259011923,
         .se = 0.0427054740328196,
     },
@@ -219,9 +211,6 @@ static void test_of_values(void **state)
         assert_ok(*state, nb_wilcoxon(s->n, values, NB_ZEROS_DROPPED, &w, &p, *state));
         assert_near(w, s->dropped.w);
         assert_near(p, s->dropped.p);
-        nb_interval wilson = nb_wilson(s->below, s->below + s->above, 0.95);
-        assert_interval(wilson.low, wilson.high, s->wilson);
-        assert_true(nb_sign_flip_p(s->n, values) == s->flip_p);
     }
 }
 
@@ -511,9 +500,8 @@ static void test_bootstrap_of_all_resamples(void **state)
         for (int i = 0, digits = b; i < 5; i++, digits /= 5) deviations[b] += (sources[digits % 5].mean - mean) / 5;
     }
     gsl_sort(deviations, 1, 3125);
-    nb_interval percentile = nb_percentile(3125, deviations, 0.95), bca = nb_bca(3125, deviations, a, 0.95);
+    nb_interval bca = nb_bca(3125, deviations, a, 0.95);
     double z0 = nb_bias_correction(3125, deviations);
-    assert_interval(mean + percentile.low, mean + percentile.high, ((nb_interval){-0.358, -0.134}));
     assert_near(z0, -0.00762022370251862);
     assert_near(a, samples[A].acceleration);
     assert_near(nb_bca_level(z0, a, 0.025), 0.0212162592919394);
@@ -556,10 +544,7 @@ static void test_bootstrap_by_chance(void **state)
     assert_ok(*state, nb_bootstrap_mean(5, sources, true, rng, RESAMPLES, widened, *state));
     for (int b = 0; b < RESAMPLES; b++) assert_near(widened[b], sqrt(1.25) * plain[b]);
     gsl_sort(plain, 1, RESAMPLES);
-    nb_interval percentile = nb_percentile(RESAMPLES, plain, 0.95);
     nb_interval bca = nb_bca(RESAMPLES, plain, nb_acceleration(5, sources), 0.95);
-    assert_close(-0.246 + percentile.low, -0.358, 0.005);
-    assert_close(-0.246 + percentile.high, -0.134, 0.005);
     assert_close(-0.246 + bca.low, -0.366, 0.005);
     assert_close(-0.246 + bca.high, -0.134, 0.005);
 }
@@ -600,11 +585,11 @@ static void test_acceleration_over_strata(void **state)
 
 static void test_levels(void **state)
 {
-    static const double sorted[] = {1, 2, 4, 7, 11};
+    static const double sorted[] = {1, 2, 4, 7, 11}, even[] = {-9, -2, 0, 3, 7}; /* as many below 0 as above */
     (void)state;
-    nb_interval of = nb_percentile(5, sorted, 0.8), middle = nb_percentile(5, sorted, 0);
-    assert_interval(of.low, of.high, ((nb_interval){1.4, 9.4}));
-    assert_interval(middle.low, middle.high, ((nb_interval){4, 4}));
+    nb_interval of = nb_bca(5, even, 0, 0.8), middle = nb_bca(5, even, 0, 0);
+    assert_interval(of.low, of.high, ((nb_interval){-6.2, 5.4}));
+    assert_interval(middle.low, middle.high, ((nb_interval){0, 0}));
     assert_near(nb_bca_level(0, 0, 0.025), 0.025);
     assert_true(nb_bca_level(0, 0.5, 0.999) == 1 && nb_bca_level(0, -0.5, 0.001) == 0); /* beyond the pole */
     assert_true(isfinite(nb_bias_correction(5, sorted)));
@@ -857,7 +842,6 @@ static nb_status everything(nb_ctx *ctx)
     int count = two_level_units(0, units);
     NB_TRY(ctx, nb_estimate_units(count, units, 1, &terms, e, ctx));
     NB_TRY(ctx, nb_spearman(3, g_values[0], g_values[1], &a, ctx));
-    NB_TRY(ctx, nb_kendall(3, g_values[0], g_values[1], &a, ctx));
     return nb_friedman_test(3, 4, g_values[0], mean_ranks, &t, ctx);
 }
 
@@ -913,7 +897,7 @@ static void test_friedman(void **state)
     assert_near(t.f, 15.2325581395349 + 0); /* all digits */
     assert_near(t.f_p, 8.02058983308757e-05);
     assert_close(nb_nemenyi_difference(6, 4, 0.05), 1.914843227, 5e-10);
-    assert_close(nb_nemenyi_p(6, 4, nb_nemenyi_difference(6, 4, 0.013)), 0.013, 1e-12);
+    assert_close(nb_range_p(4, nb_nemenyi_difference(6, 4, 0.013) * sqrt(12 * 6 / (4 * 5.0))), 0.013, 1e-12);
 }
 
 static void test_friedman_at_its_ends(void **state)
@@ -951,70 +935,30 @@ static void test_agreement(void **state)
     nb_agreement a;
     assert_ok(*state, nb_spearman(7, x, y, &a, *state));
     assert_near(a.value, 0.821428571428572);
-    assert_ok(*state, nb_kendall(7, x, y, &a, *state));
-    assert_near(a.value, 0.619047619047619);
-    assert_near(a.p, 0.0690476190476191);
     assert_ok(*state, nb_spearman(5, tied, ties, &a, *state));
     assert_near(a.value, 0.763157894736842);
-    assert_ok(*state, nb_kendall(5, tied, ties, &a, *state));
-    assert_near(a.value, 0.666666666666667);
 }
 
 static void test_agreement_at_its_ends(void **state)
 {
     static const double x[] = {-INFINITY, 2, 3, INFINITY}, down[] = {7, 6, 5, -4}, equal[] = {1, 1, 1, 1};
-    static const double nan[] = {1, NAN}, neither[] = {2, 4, 1, 3};
+    static const double nan[] = {1, NAN};
     nb_agreement a;
     assert_ok(*state, nb_spearman(4, x, down, &a, *state));
     assert_true(a.value == -1 && a.p == 0);
-    assert_ok(*state, nb_kendall(4, x, down, &a, *state));
-    assert_true(a.value == -1);
-    assert_near(a.p, 2.0 / 24);
-    assert_ok(*state, nb_kendall(4, x, neither, &a, *state));
-    assert_true(a.value == 0 && a.p == 1);
     assert_ok(*state, nb_spearman(4, x, equal, &a, *state));
     assert_true(isnan(a.value) && isnan(a.p));
-    assert_ok(*state, nb_kendall(4, equal, x, &a, *state));
-    assert_true(isnan(a.value) && isnan(a.p));
-    assert_ok(*state, nb_kendall(1, x, x, &a, *state));
-    assert_true(isnan(a.value));
-    assert_ok(*state, nb_kendall(2, x, x, &a, *state));
-    assert_true(a.value == 1 && a.p == 1);
-    assert_error(*state, nb_kendall(2, x, nan, &a, *state), NB_ENUMERIC);
     assert_error(*state, nb_spearman(2, nan, x, &a, *state), NB_ENUMERIC);
-}
-
-/* The exact p against the normal one, of one more pair: last in x, in the middle in y. */
-static void test_kendall_of_many(void **state)
-{
-    double x[NB_EXACT_ORDERS + 1], y[NB_EXACT_ORDERS + 1], order[NB_EXACT_ORDERS + 1];
-    nb_agreement exact, normal;
-    for (int i = 0; i <= NB_EXACT_ORDERS; i++) {
-        x[i] = i;
-        y[i] = (i * 79 + 3) % 1009 + 0.4 * i;
-        order[i] = y[i];
-    }
-    gsl_sort(order, 1, NB_EXACT_ORDERS);
-    y[NB_EXACT_ORDERS] = nb_median_sorted(NB_EXACT_ORDERS, order);
-    assert_ok(*state, nb_kendall(NB_EXACT_ORDERS, x, y, &exact, *state));
-    assert_ok(*state, nb_kendall(NB_EXACT_ORDERS + 1, x, y, &normal, *state));
-    assert_true(exact.p > 1e-3 && exact.p < 0.5);
-    assert_close(normal.p / exact.p, 1, 0.03);
 }
 
 static void test_signs_and_shares(void **state)
 {
-    static const double many[21] = {1}, large[] = {1e300, INFINITY}, rounded[] = {-0.7, -0.7, -0.6, 0.7};
     (void)state;
     assert_true(nb_sign_p(0, 0) == 1 && nb_sign_p(3, 3) == 1 && nb_sign_p(1, 0) == 1);
     assert_near(nb_sign_p(0, 6), 0.03125);
-    assert_true(isnan(nb_clopper_pearson(0, 0, 0.95).low) && isnan(nb_wilson(0, 0, 0.95).high));
-    assert_true(nb_clopper_pearson(0, 5, 0.95).low == 0 && nb_wilson(0, 5, 0.95).low == 0);
+    assert_true(isnan(nb_clopper_pearson(0, 0, 0.95).low) && isnan(nb_clopper_pearson(0, 0, 0.95).high));
+    assert_true(nb_clopper_pearson(0, 5, 0.95).low == 0);
     assert_near(nb_clopper_pearson(0, 5, 0.95).high, 1 - samples[A].clopper_pearson.low);
-    assert_near(nb_wilson(0, 5, 0.95).high, 1 - samples[A].wilson.low);
-    assert_true(isnan(nb_sign_flip_p(0, many)) && isnan(nb_sign_flip_p(21, many)) && isnan(nb_sign_flip_p(2, large)));
-    assert_true(nb_sign_flip_p(4, rounded) == 10.0 / 16); /* sums of tenths that are equal but for rounding */
-    assert_true(nb_sign_flip_p(1, many) == 1 && nb_sign_flip_p(20, many + 1) == 1);
     assert_true(isnan(nb_t_p(1, 1, 0)) && nb_t_p(0, 0, 3) == 1 && nb_t_p(1e-9, 0, 3) == 0);
     assert_true(isnan(nb_t_interval(1, NAN, 3, 0.95).low) && isnan(nb_t_interval(1, 1, 0, 0.95).high));
 }
@@ -1063,7 +1007,6 @@ int main(void)
         cmocka_unit_test(test_range),
         test_with_ctx(test_agreement),
         test_with_ctx(test_agreement_at_its_ends),
-        test_with_ctx(test_kendall_of_many),
         cmocka_unit_test(test_signs_and_shares),
     };
     return run_all(tests);
