@@ -7,6 +7,7 @@
 #include "rows/estimates.h"
 
 #include "rows/made_tables.h"
+#include "rows/run_facts.h"
 #include "rows/statement.h"
 #include "statistics/multiple.h"
 #include "statistics/pairs.h"
@@ -27,9 +28,10 @@ typedef struct {
 
 typedef struct {
     const nb_relation *relation;
-    int columns;          /* those that say which group a pair is of */
-    long long *group;     /* the values there, of the group at hand; LLONG_MIN: NULL */
-    int count, pair_room; /* its pairs */
+    const char *unfinished; /* see nb_relation_unfinished */
+    int columns;            /* those that say which group a pair is of */
+    long long *group;       /* the values there, of the group at hand; LLONG_MIN: NULL */
+    int count, pair_room;   /* its pairs */
     nb_row_pair *pairs;
     sqlite3_stmt *insert;
     int tested_count, tested_room;
@@ -91,7 +93,8 @@ static nb_status end_group(maker *m)
         NB_TRY(m->ctx, add_row(m, m->group, e, missing, NB_NO_VERDICT));
     else {
         long long *group;
-        const nb_evidence evidence = {.counted = "pairs",
+        const nb_evidence evidence = {.unfinished = m->unfinished,
+                                      .counted = "pairs",
                                       .empty = "",
                                       .found = counts->pairs,
                                       .missing = missing,
@@ -179,6 +182,7 @@ nb_status nb_estimates_make(const nb_relation *r, const char *view, nb_ctx *ctx)
     NB_TRY(ctx, nb_relation_table(r, table, names.text, &m.insert, ctx));
     NB_TRY(ctx, nb_sql_prepare(r, "estimates.pairs",
                                NB_GIVEN(NB_GIVE_NAME("view", view), NB_GIVE_NAMES("groups", groups)), &s, ctx));
+    NB_TRY(ctx, nb_relation_unfinished(r, &m.unfinished, ctx));
     NB_TRY(ctx, nb_relation_run(r, "BEGIN"));
     NB_TRY(ctx, read_pairs(&m, s));
     sqlite3_reset(s);

@@ -64,7 +64,7 @@ static shape draw_shape(void)
     s.core_seen = one_in(4);
     s.by_turns = one_in(5);
     s.seen_late = one_in(2);
-    if (s.of_builds && one_in(2)) s.sources += 4, s.trials += 2; /* enough for a verdict, were it not refused */
+    if (s.of_builds || s.unfinished) s.sources += 4, s.trials += 2; /* enough for a verdict, if there were one */
     return s;
 }
 

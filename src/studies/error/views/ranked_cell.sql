@@ -17,4 +17,4 @@ SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id,
        x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, p.head_id, trial, draws
 FROM ranked_cell AS r CROSS JOIN line USING (panel_id, core_id, landmarks, variant_id, strategy_id)
 CROSS JOIN pair AS p ON p.question = 'strategy' AND p.a = r.strategy_id AND p.b = r.next_id AND p.same = line.same
-WHERE place = 1 AND median < next AND low IS NOT NULL AND refusal IS NULL AND NOT EXISTS (SELECT 1 FROM unfinished);
+WHERE place = 1 AND median < next AND low IS NOT NULL AND refusal IS NULL;
