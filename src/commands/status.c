@@ -24,7 +24,7 @@ typedef struct {
     nb_page page; /* for people: a table of each number of shards, and sentences */
     nb_grid grid; /* for programs: all parts */
     int wrong;    /* rows that failed */
-} look;
+} status_report;
 
 static nb_status add_part(nb_grid *g, const char *part, state now, int planned, int done, int failed)
 {
@@ -49,29 +49,29 @@ static void add_sum(nb_page *page, int count, const nb_shard_state *states, cons
 }
 
 /* The config of the run's `found` shards of that number, as one that has begun has it. */
-static nb_status load_plan(const look *l, int found, const nb_shard *shards, int count, nb_config *config,
+static nb_status load_plan(const status_report *report, int found, const nb_shard *shards, int count, nb_config *config,
                            nb_plan *plan, nb_ctx *ctx)
 {
     const char *folder;
     for (int i = 0; i < found; i++) {
         if (shards[i].count != count) continue;
-        NB_TRY(ctx, nb_run_shard_folder(l->run, shards[i], &folder, ctx));
-        if (nb_run_exists(folder, ctx)) return nb_experiment_of_run(folder, l->programs, config, plan, ctx);
+        NB_TRY(ctx, nb_run_shard_folder(report->run, shards[i], &folder, ctx));
+        if (nb_run_exists(folder, ctx)) return nb_experiment_of_run(folder, report->programs, config, plan, ctx);
     }
-    NB_FAIL(ctx, NB_EIO, "%s: none of its %d shards has begun", l->run, count);
+    NB_FAIL(ctx, NB_EIO, "%s: none of its %d shards has begun", report->run, count);
 }
 
-static nb_status show_shards(look *l, int found, const nb_shard *shards, int count, nb_ctx *ctx)
+static nb_status show_shards(status_report *report, int found, const nb_shard *shards, int count, nb_ctx *ctx)
 {
     static const char *const heads[] = {"shard", "state", "rows", "done", "failed", NULL};
     nb_config config;
     nb_plan plan;
     nb_shard_state *states;
-    nb_grid grid, *to = nb_format_is_page(l->format) ? &grid : &l->grid;
+    nb_grid grid, *to = nb_format_is_page(report->format) ? &grid : &report->grid;
     int *of, of_state[STATE_COUNT] = {0};
-    NB_TRY(ctx, load_plan(l, found, shards, count, &config, &plan, ctx));
+    NB_TRY(ctx, load_plan(report, found, shards, count, &config, &plan, ctx));
     NB_TRY(ctx, nb_shards_assign(&plan, count, &of, ctx));
-    NB_TRY(ctx, nb_shard_states(l->run, &plan, of, count, &states, ctx));
+    NB_TRY(ctx, nb_shard_states(report->run, &plan, of, count, &states, ctx));
     NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
     for (int i = 1; i <= count; i++) {
         const nb_shard_state *s = &states[i];
@@ -80,23 +80,23 @@ static nb_status show_shards(look *l, int found, const nb_shard *shards, int cou
         NB_NEED(name, nb_format(ctx, "%d/%d", i, count));
         NB_TRY(ctx, add_part(to, name, now, s->planned, s->done, s->failed));
         of_state[now]++;
-        l->wrong += s->failed;
+        report->wrong += s->failed;
     }
     if (to != &grid) return NB_OK;
-    nb_grid_show(&grid, &l->page);
-    add_sum(&l->page, count, states, of_state);
+    nb_grid_show(&grid, &report->page);
+    add_sum(&report->page, count, states, of_state);
     return NB_OK;
 }
 
 /* Each number into which the run was split. */
-static nb_status show_all_shards(look *l, bool *any, nb_ctx *ctx)
+static nb_status show_all_shards(status_report *report, bool *any, nb_ctx *ctx)
 {
     nb_shard *shards;
     int found;
-    NB_TRY(ctx, nb_run_shards(l->run, &found, &shards, ctx));
+    NB_TRY(ctx, nb_run_shards(report->run, &found, &shards, ctx));
     for (int i = 0; i < found; i++)
         if (i == 0 || shards[i].count != shards[i - 1].count)
-            NB_TRY(ctx, show_shards(l, found, shards, shards[i].count, ctx));
+            NB_TRY(ctx, show_shards(report, found, shards, shards[i].count, ctx));
     *any = found > 0;
     return NB_OK;
 }
@@ -112,61 +112,62 @@ static void add_outcomes(nb_page *page, const nb_row_list *rows)
     nb_page_paragraph(page, "rows: %d%s", rows->count, list);
 }
 
-static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
+static nb_status show_run(status_report *report, bool sharded, nb_ctx *ctx)
 {
     nb_store store;
     nb_row_list rows;
     int planned = 0, wrong = 0;
     bool locked;
-    NB_TRY(ctx, nb_folder_is_locked(l->run, &locked, ctx));
-    NB_TRY(ctx, nb_run_load(l->run, &store, &rows, ctx));
+    NB_TRY(ctx, nb_folder_is_locked(report->run, &locked, ctx));
+    NB_TRY(ctx, nb_run_load(report->run, &store, &rows, ctx));
     for (int i = 0; i < rows.count; i++) {
         const nb_row *row = nb_row_at(&rows, i);
         bool to_come = strcmp(row->status, "planned") == 0;
         planned += to_come;
         wrong += !nb_row_is_well(row) && !to_come;
     }
-    l->wrong += wrong;
+    report->wrong += wrong;
     int done = rows.count - planned; /* a run that was ended before it had planned its rows has none */
     state now = locked ? RUNNING : rows.count == 0 ? MISSING : state_of(locked, rows.count, done);
-    if (!nb_format_is_page(l->format)) return add_part(&l->grid, "run", now, rows.count, done, wrong);
-    nb_page_paragraph(&l->page, "%s: %s", l->run,
+    if (!nb_format_is_page(report->format)) return add_part(&report->grid, "run", now, rows.count, done, wrong);
+    nb_page_paragraph(&report->page, "%s: %s", report->run,
                       now == RUNNING ? "running: a process is writing into it"
                       : now == DONE  ? "done"
                       : sharded      ? "merged in part"
                                      : "stopped: the command that began it continues it");
-    add_outcomes(&l->page, &rows);
+    add_outcomes(&report->page, &rows);
     if (sharded && (now == STOPPED || now == MISSING))
-        nb_page_paragraph(&l->page, "'nysbench merge' again takes in what the shards have measured since");
+        nb_page_paragraph(&report->page, "'nysbench merge' again takes in what the shards have measured since");
     return NB_OK;
 }
 
-static nb_status print_status(look *l, nb_ctx *ctx)
+static nb_status print_status(status_report *report, nb_ctx *ctx)
 {
     static const char *const heads[] = {"part", "state", "rows", "done", "failed", NULL};
-    bool any, run = nb_run_exists(l->run, ctx);
-    nb_page_make(&l->page, ctx);
-    NB_TRY(ctx, nb_grid_make(&l->grid, heads, ctx));
-    NB_TRY(ctx, show_all_shards(l, &any, ctx));
+    bool any, run = nb_run_exists(report->run, ctx);
+    nb_page_make(&report->page, ctx);
+    NB_TRY(ctx, nb_grid_make(&report->grid, heads, ctx));
+    NB_TRY(ctx, show_all_shards(report, &any, ctx));
     NB_REQUIRE(ctx, any || run, NB_EINVAL,
-               "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/%s", l->run,
-               nb_run_hint(l->run, ctx));
-    if (run) NB_TRY(ctx, show_run(l, any, ctx));
-    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
+               "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/%s",
+               report->run, nb_run_hint(report->run, ctx));
+    if (run) NB_TRY(ctx, show_run(report, any, ctx));
+    return nb_format_is_page(report->format) ? nb_format_page(&report->page, report->format)
+                                             : nb_format_grid(&report->grid, report->format);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    look l = {.run = NULL};
+    status_report report = {.run = NULL};
     const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), NB_PROGRAMS_OPTION(line),
                                          POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
-    l.format = (nb_output_format)line->format.value;
-    l.run = line->arguments[0];
-    l.programs = line->programs;
-    if (nb_is_file(l.run)) NB_TRY(ctx, nb_check_run(l.run, ctx));
-    NB_TRY(ctx, print_status(&l, ctx));
-    line->exit = l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
+    report.format = (nb_output_format)line->format.value;
+    report.run = line->arguments[0];
+    report.programs = line->programs;
+    if (nb_is_file(report.run)) NB_TRY(ctx, nb_check_run(report.run, ctx));
+    NB_TRY(ctx, print_status(&report, ctx));
+    line->exit = report.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
     return NB_OK;
 }
 

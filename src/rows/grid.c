@@ -93,7 +93,7 @@ void nb_grid_row(nb_grid *g)
     g->count++;
 }
 
-static nb_status put(nb_grid *g, const char *column, nb_cell cell)
+static nb_status append_cell(nb_grid *g, const char *column, nb_cell cell)
 {
     const char **names = (const char **)g->names;
     NB_GROW(g->ctx, g->cells, g->filled, g->room);
@@ -108,22 +108,22 @@ static nb_status put(nb_grid *g, const char *column, nb_cell cell)
 
 void nb_grid_put(nb_grid *g, const char *column, nb_cell cell)
 {
-    if (g->status == NB_OK) g->status = put(g, column, cell);
+    if (g->status == NB_OK) g->status = append_cell(g, column, cell);
 }
 
-void nb_grid_word(nb_grid *g, const char *column, const char *text)
+void nb_grid_put_text(nb_grid *g, const char *column, const char *text)
 {
     nb_grid_put(g, column, nb_text_cell(text));
 }
 
-void nb_grid_count(nb_grid *g, const char *column, long long count)
+void nb_grid_put_int(nb_grid *g, const char *column, long long value)
 {
-    nb_grid_put(g, column, nb_int_cell(count));
+    nb_grid_put(g, column, nb_int_cell(value));
 }
 
-void nb_grid_number(nb_grid *g, const char *column, double x)
+void nb_grid_put_real(nb_grid *g, const char *column, double value)
 {
-    nb_grid_put(g, column, nb_real_cell(x));
+    nb_grid_put(g, column, nb_real_cell(value));
 }
 
 nb_status nb_grid_end(const nb_grid *g)

@@ -61,13 +61,13 @@ nb_cell nb_whole_cell(double value); /* of a whole number; one that is not known
 nb_cell nb_numeral_cell(const char *before, const char *digits, const char *mark);
 
 /* A grid whose first row says which columns it has: each row begins with nb_grid_row and has the same ones. If memory
- * runs out, the grid keeps that, and nb_grid_end returns it. Names are kept, not copied. */
+ * runs out, the grid keeps that, and nb_grid_end returns it. Names are kept, not copied. NULL and NaN put none. */
 void nb_grid_begin(nb_grid *grid, nb_ctx *ctx);
 void nb_grid_row(nb_grid *grid);
 void nb_grid_put(nb_grid *grid, const char *column, nb_cell cell);
-void nb_grid_word(nb_grid *grid, const char *column, const char *text);
-void nb_grid_count(nb_grid *grid, const char *column, long long count);
-void nb_grid_number(nb_grid *grid, const char *column, double x);
+void nb_grid_put_text(nb_grid *grid, const char *column, const char *text);
+void nb_grid_put_int(nb_grid *grid, const char *column, long long value);
+void nb_grid_put_real(nb_grid *grid, const char *column, double value);
 nb_status nb_grid_end(const nb_grid *grid);
 
 /* A text, or a whole number as one; "" of all else. NULL: out of memory. */

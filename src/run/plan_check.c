@@ -28,14 +28,14 @@ typedef struct {
     const nb_plan *plan;
     int scene;
     gsl_rng *rng;
-} look;
+} scene_check;
 
 static nb_status check_head(void *self, nb_ctx *ctx)
 {
     nb_head head;
-    const look *l = self;
-    const nb_planned_scene *s = &l->plan->scenes[l->scene];
-    NB_TRY(ctx, nb_plan_head(l->plan, l->scene, 0, l->rng, &head, ctx));
+    const scene_check *check = self;
+    const nb_planned_scene *s = &check->plan->scenes[check->scene];
+    NB_TRY(ctx, nb_plan_head(check->plan, check->scene, 0, check->rng, &head, ctx));
     NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM,
                "%s, head %d: has %d tokens of dimension %d, but %d of dimension %d were announced", s->problem->label,
                s->head, head.n, head.d, s->n, s->d);
@@ -57,8 +57,8 @@ nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
         if (study->check_scene) NB_TRY(ctx, study->check_scene(plan, s, ctx));
         if (s->random || ((const nb_problem *)s->problem->component)->checked_later || seen_before(plan, i)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        look l = {plan, i, rng};
-        nb_status status = nb_ask_early(check_head, &l, NULL, 0, s->problem, "making a head", ctx);
+        scene_check check = {plan, i, rng};
+        nb_status status = nb_ask_early(check_head, &check, NULL, 0, s->problem, "making a head", ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

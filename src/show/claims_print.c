@@ -210,9 +210,9 @@ static nb_status show_lines(nb_page *page, const claim_lines *lines)
         const claim_line *l = &lines->items[i];
         if (l->kind != OF_CLAIM) continue;
         nb_grid_row(&grid);
-        nb_grid_word(&grid, "verdict", l->verdict);
-        nb_grid_word(&grid, "claim", call_claim(l->claim, lines->ctx));
-        nb_grid_word(&grid, "found", l->all);
+        nb_grid_put_text(&grid, "verdict", l->verdict);
+        nb_grid_put_text(&grid, "claim", call_claim(l->claim, lines->ctx));
+        nb_grid_put_text(&grid, "found", l->all);
     }
     return nb_answer_show(page, comments, &grid, lines->ctx);
 }
@@ -233,15 +233,15 @@ static void add_tested(const claim_lines *lines, const claim_line *l, nb_grid *g
     nb_ctx *ctx = lines->ctx;
     double slack = l->answer->slack;
     nb_grid_row(grid);
-    nb_grid_word(grid, "claim", l->claim->says);
-    nb_grid_word(grid, "said in", l->claim->source);
-    nb_grid_word(grid, "expected", nb_phrase(ctx, "%s %s", l->quantity, l->expected));
-    nb_grid_word(grid, "found", tell_parts(lines, l));
-    nb_grid_word(grid, "units", l->units);
+    nb_grid_put_text(grid, "claim", l->claim->says);
+    nb_grid_put_text(grid, "said in", l->claim->source);
+    nb_grid_put_text(grid, "expected", nb_phrase(ctx, "%s %s", l->quantity, l->expected));
+    nb_grid_put_text(grid, "found", tell_parts(lines, l));
+    nb_grid_put_text(grid, "units", l->units);
     nb_grid_put(grid, "slack",
                 isfinite(slack) ? nb_numeral_cell("", nb_phrase(ctx, "%s", nb_numeral(slack).text), "")
                                 : (nb_cell){.type = NB_CELL_BLANK, .real = NAN});
-    nb_grid_word(grid, "verdict", *l->note ? nb_phrase(ctx, "%s: %s%s", l->verdict, l->lead, l->note) : l->verdict);
+    nb_grid_put_text(grid, "verdict", *l->note ? nb_phrase(ctx, "%s: %s%s", l->verdict, l->lead, l->note) : l->verdict);
 }
 
 static nb_status show_table(nb_page *page, const claim_lines *lines)
@@ -283,7 +283,7 @@ nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_
 
 static void put_finite(nb_grid *grid, const char *column, double x)
 {
-    nb_grid_number(grid, column, isfinite(x) ? x : NAN);
+    nb_grid_put_real(grid, column, isfinite(x) ? x : NAN);
 }
 
 static void put_verdict(nb_grid *grid, const nb_claim_answer *a)
@@ -307,8 +307,8 @@ static void put_expected(nb_grid *grid, const claim_line *l)
 
 static void put_units(nb_grid *grid, const nb_claim_answer *a)
 {
-    nb_grid_count(grid, "sources", a->sources);
-    nb_grid_count(grid, "heads", a->heads);
+    nb_grid_put_int(grid, "sources", a->sources);
+    nb_grid_put_int(grid, "heads", a->heads);
     nb_grid_put(grid, "family", a->family > 0 ? nb_int_cell(a->family) : nb_text_cell(NULL));
 }
 
@@ -317,21 +317,21 @@ static void add_row(nb_grid *grid, const claim_line *l)
     const nb_claim_answer *a = l->answer;
     bool judged = l->kind != OF_MODEL, whole = l->kind == OF_CLAIM;
     nb_grid_row(grid);
-    nb_grid_word(grid, "experiment", l->experiment);
-    nb_grid_word(grid, "id", l->claim->id);
-    nb_grid_word(grid, "row", kinds[l->kind]);
-    nb_grid_word(grid, "name", a->name);
-    nb_grid_word(grid, "verdict", judged ? nb_claim_verdicts[a->verdict] : NULL);
-    nb_grid_word(grid, "quantity", l->quantity);
+    nb_grid_put_text(grid, "experiment", l->experiment);
+    nb_grid_put_text(grid, "id", l->claim->id);
+    nb_grid_put_text(grid, "row", kinds[l->kind]);
+    nb_grid_put_text(grid, "name", a->name);
+    nb_grid_put_text(grid, "verdict", judged ? nb_claim_verdicts[a->verdict] : NULL);
+    nb_grid_put_text(grid, "quantity", l->quantity);
     put_numbers(grid, a);
     put_expected(grid, l);
     put_units(grid, a);
     put_verdict(grid, a);
     nb_grid_put(grid, "disturbed", judged ? nb_int_cell(a->disturbed) : nb_text_cell(NULL));
-    nb_grid_word(grid, "why", a->why);
-    nb_grid_word(grid, "says", whole ? l->claim->says : NULL);
-    nb_grid_word(grid, "source", whole ? l->claim->source : NULL);
-    nb_grid_word(grid, "claim", whole ? l->claim->text : NULL);
+    nb_grid_put_text(grid, "why", a->why);
+    nb_grid_put_text(grid, "says", whole ? l->claim->says : NULL);
+    nb_grid_put_text(grid, "source", whole ? l->claim->source : NULL);
+    nb_grid_put_text(grid, "claim", whole ? l->claim->text : NULL);
 }
 
 nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)
@@ -354,26 +354,26 @@ static json_t *object_of(const claim_line *l, nb_ctx *ctx)
     nb_grid_begin(&grid, ctx);
     nb_grid_row(&grid);
     if (l->kind == OF_CLAIM) {
-        nb_grid_word(&grid, "experiment", l->experiment);
-        nb_grid_word(&grid, "id", l->claim->id);
-        nb_grid_word(&grid, "says", l->claim->says);
-        nb_grid_word(&grid, "source", l->claim->source);
-        nb_grid_word(&grid, "form", nb_claim_forms[l->claim->form]);
+        nb_grid_put_text(&grid, "experiment", l->experiment);
+        nb_grid_put_text(&grid, "id", l->claim->id);
+        nb_grid_put_text(&grid, "says", l->claim->says);
+        nb_grid_put_text(&grid, "source", l->claim->source);
+        nb_grid_put_text(&grid, "form", nb_claim_forms[l->claim->form]);
     } else {
-        nb_grid_word(&grid, kinds[l->kind], l->answer->name);
+        nb_grid_put_text(&grid, kinds[l->kind], l->answer->name);
     }
     if (l->kind != OF_MODEL) {
-        nb_grid_word(&grid, "verdict", nb_claim_verdicts[l->answer->verdict]);
+        nb_grid_put_text(&grid, "verdict", nb_claim_verdicts[l->answer->verdict]);
         put_verdict(&grid, l->answer);
-        nb_grid_count(&grid, "disturbed", l->answer->disturbed);
-        nb_grid_word(&grid, "why", l->answer->why);
+        nb_grid_put_int(&grid, "disturbed", l->answer->disturbed);
+        nb_grid_put_text(&grid, "why", l->answer->why);
     }
-    if (l->kind == OF_CLAIM) nb_grid_word(&grid, "part", l->answer->name);
-    if (l->kind == OF_CLAIM) nb_grid_word(&grid, "quantity", l->quantity);
+    if (l->kind == OF_CLAIM) nb_grid_put_text(&grid, "part", l->answer->name);
+    if (l->kind == OF_CLAIM) nb_grid_put_text(&grid, "quantity", l->quantity);
     put_numbers(&grid, l->answer);
     put_units(&grid, l->answer);
     if (l->kind == OF_CLAIM) put_expected(&grid, l);
-    if (l->kind == OF_CLAIM) nb_grid_word(&grid, "claim", l->claim->text);
+    if (l->kind == OF_CLAIM) nb_grid_put_text(&grid, "claim", l->claim->text);
     if (nb_grid_end(&grid) != NB_OK) return NULL;
     nb_cells row = nb_grid_cells(&grid, 0);
     return nb_json_object(&row, ctx);

@@ -50,26 +50,28 @@ static void add_full(const nb_compare_printer *p, nb_grid *grid, const nb_compar
     double median = nb_compare_scaled(&p->lines, e->median);
     nb_grid_row(grid);
     for (int i = 0; i < p->lines.setting_count; i++)
-        if (p->lines.settings[i].varies) nb_grid_word(grid, p->lines.settings[i].head, nb_compare_label(l, i));
-    nb_grid_word(grid, p->by, l->method);
-    if (p->lines.terms->all_pairs) nb_grid_word(grid, "baseline", l->baseline);
-    nb_grid_word(grid, "model", l->model);
+        if (p->lines.settings[i].varies) nb_grid_put_text(grid, p->lines.settings[i].head, nb_compare_label(l, i));
+    nb_grid_put_text(grid, p->by, l->method);
+    if (p->lines.terms->all_pairs) nb_grid_put_text(grid, "baseline", l->baseline);
+    nb_grid_put_text(grid, "model", l->model);
     nb_grid_put(grid, p->scale, shown_cell(l->ratio, l->shown, ""));
-    nb_grid_word(grid, "interval", l->interval);
-    nb_grid_word(grid, "alone", nb_compare_interval(&p->lines, "%.3g", e->low, e->high));
-    nb_grid_word(grid, "bootstrap", nb_compare_interval(&p->lines, "%.3g", e->boot_low, e->boot_high));
+    nb_grid_put_text(grid, "interval", l->interval);
+    nb_grid_put_text(grid, "alone", nb_compare_interval(&p->lines, "%.3g", e->low, e->high));
+    nb_grid_put_text(grid, "bootstrap", nb_compare_interval(&p->lines, "%.3g", e->boot_low, e->boot_high));
     nb_grid_put(grid, "median", shown_cell(median, nb_phrase(p->ctx, "%s", nb_numeral(median).text), ""));
-    nb_grid_word(grid, "wins", nb_phrase(p->ctx, "%d/%d", p->lines.more ? e->above : e->below, e->below + e->above));
-    nb_grid_number(grid, "p, ranks", e->wilcoxon_p);
-    nb_grid_number(grid, "p, t", e->t_p);
-    nb_grid_count(grid, "sources", e->sources);
-    nb_grid_count(grid, "heads", e->units);
+    nb_grid_put_text(grid, "wins",
+                     nb_phrase(p->ctx, "%d/%d", p->lines.more ? e->above : e->below, e->below + e->above));
+    nb_grid_put_real(grid, "p, ranks", e->wilcoxon_p);
+    nb_grid_put_real(grid, "p, t", e->t_p);
+    nb_grid_put_int(grid, "sources", e->sources);
+    nb_grid_put_int(grid, "heads", e->units);
     nb_grid_put(grid, "trials", x->trials ? nb_int_cell(x->trials) : nb_text_cell(NULL));
-    nb_grid_number(grid, "ICC", e->icc);
-    nb_grid_number(grid, "effective", e->effective);
-    nb_grid_word(grid, "missing",
-                 k->missing || k->missing_baseline ? nb_phrase(p->ctx, "%d|%d", k->missing, k->missing_baseline) : "-");
-    nb_grid_word(grid, "verdict", tell_verdict(p, x));
+    nb_grid_put_real(grid, "ICC", e->icc);
+    nb_grid_put_real(grid, "effective", e->effective);
+    nb_grid_put_text(grid, "missing",
+                     k->missing || k->missing_baseline ? nb_phrase(p->ctx, "%d|%d", k->missing, k->missing_baseline)
+                                                       : "-");
+    nb_grid_put_text(grid, "verdict", tell_verdict(p, x));
 }
 
 static nb_status show_full(const nb_compare_printer *p)
@@ -86,10 +88,10 @@ static nb_status show_full(const nb_compare_printer *p)
 static int begin_row(const nb_compare_printer *p, nb_grid *grid, const nb_compare_line *l, const char *head)
 {
     nb_grid_row(grid);
-    nb_grid_word(grid, "_band setting", l->band);
-    nb_grid_word(grid, head, l->method);
-    if (p->lines.terms->all_pairs) nb_grid_word(grid, "baseline", l->baseline);
-    if (p->lines.by_model) nb_grid_word(grid, "model", l->model);
+    nb_grid_put_text(grid, "_band setting", l->band);
+    nb_grid_put_text(grid, head, l->method);
+    if (p->lines.terms->all_pairs) nb_grid_put_text(grid, "baseline", l->baseline);
+    if (p->lines.by_model) nb_grid_put_text(grid, "model", l->model);
     return 1 + p->lines.terms->all_pairs + p->lines.by_model;
 }
 
@@ -106,9 +108,9 @@ static nb_status show_brief(const nb_compare_printer *p)
             nb_grid_put(&grid, lines->settings[lines->along].name,
                         l->whole ? nb_text_cell(NULL) : nb_int_cell(l->along));
         nb_grid_put(&grid, p->scale, shown_cell(l->ratio, l->shown, ""));
-        if (lines->intervals) nb_grid_word(&grid, "interval", l->interval);
-        if (lines->verdicts) nb_grid_word(&grid, "verdict", l->verdict);
-        nb_grid_count(&grid, "sources", l->of->estimate.sources);
+        if (lines->intervals) nb_grid_put_text(&grid, "interval", l->interval);
+        if (lines->verdicts) nb_grid_put_text(&grid, "verdict", l->verdict);
+        nb_grid_put_int(&grid, "sources", l->of->estimate.sources);
     }
     return show_grid(p, &grid, labels);
 }
@@ -149,7 +151,7 @@ static nb_status show_across(const nb_compare_printer *p)
             bool empty = of->of->verdict == NB_REFUSED || isnan(of->ratio);
             if (l->whole ? o->whole : !same_row(o, l)) continue;
             labels = begin_row(p, &grid, of, head);
-            nb_grid_count(&grid, "_across", o->along);
+            nb_grid_put_int(&grid, "_across", o->along);
             nb_grid_put(
                 &grid, "_cell",
                 shown_cell(of->ratio, of->shown, empty ? "" : nb_phrase(p->ctx, "%s%s", mark_of(p, of), of->mark)));
@@ -216,14 +218,14 @@ static nb_status add_entrants(const nb_compare_printer *p, nb_grid *grid, const 
         const char *error = e->error ? e->error->verdict : e->exact ? "exact" : "-";
         if (!e->any) continue;
         nb_grid_row(grid);
-        nb_grid_word(grid, "_band setting", e->any->settings);
-        nb_grid_word(grid, p->by, nb_value_label(p->lines.contrasts, (int)(e - all)));
-        if (p->lines.by_model) nb_grid_word(grid, "model", e->any->model);
+        nb_grid_put_text(grid, "_band setting", e->any->settings);
+        nb_grid_put_text(grid, p->by, nb_value_label(p->lines.contrasts, (int)(e - all)));
+        if (p->lines.by_model) nb_grid_put_text(grid, "model", e->any->model);
         nb_grid_put(grid, "time", shown_cell(e->x, e->base_of_time ? "1" : e->time ? e->time->shown : "-", ""));
-        if (p->lines.verdicts) nb_grid_word(grid, "verdict", e->base_of_time ? "baseline" : time);
+        if (p->lines.verdicts) nb_grid_put_text(grid, "verdict", e->base_of_time ? "baseline" : time);
         nb_grid_put(grid, "error", e->geomean);
-        if (p->lines.verdicts) nb_grid_word(grid, "verdict", e->base_of_error ? "baseline" : error);
-        nb_grid_word(grid, "on the front", tell_front(count, all, e));
+        if (p->lines.verdicts) nb_grid_put_text(grid, "verdict", e->base_of_error ? "baseline" : error);
+        nb_grid_put_text(grid, "on the front", tell_front(count, all, e));
     }
     return NB_OK;
 }

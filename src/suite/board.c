@@ -90,41 +90,41 @@ nb_status nb_board_make(const nb_suite *suite, int count, const nb_suite_result 
     return NB_OK;
 }
 
-/* What the filters ask of a method: each has its words, of which the second column is shown. */
+/* A choice of a filter: what rows of methods have, its text in the list of choices, and what the details say. */
 typedef struct {
     const char *value, *filter, *told;
-} word;
+} filter_choice;
 
-static const word linears[] = {{"yes", "linear in n", "cost linear in n"},
-                               {"no", "more than linear", "cost more than linear in n"},
-                               {"unknown", "not known", "growth of its cost not known"},
-                               {NULL, NULL, NULL}};
-static const word trainings[] = {{"no", "none", "needs no training"},
-                                 {"yes", "made for trained weights", "made for weights trained with it"},
-                                 {NULL, NULL, NULL}};
-static const word sights[] = {{"earlier", "earlier ones do", "needs no later tokens"},
-                              {"all", "all at once", "needs all tokens at once"},
-                              {NULL, NULL, NULL}};
+static const filter_choice linears[] = {{"yes", "linear in n", "cost linear in n"},
+                                        {"no", "more than linear", "cost more than linear in n"},
+                                        {"unknown", "not known", "growth of its cost not known"},
+                                        {NULL, NULL, NULL}};
+static const filter_choice trainings[] = {{"no", "none", "needs no training"},
+                                          {"yes", "made for trained weights", "made for weights trained with it"},
+                                          {NULL, NULL, NULL}};
+static const filter_choice sights[] = {{"earlier", "earlier ones do", "needs no later tokens"},
+                                       {"all", "all at once", "needs all tokens at once"},
+                                       {NULL, NULL, NULL}};
 
-static const word *linear_of(const nb_suite_method *m)
+static const filter_choice *linear_of(const nb_suite_method *m)
 {
     return &linears[m->linear == 1 ? 0 : m->linear == 0 ? 1 : 2];
 }
 
-static const word *training_of(const nb_suite_method *m)
+static const filter_choice *training_of(const nb_suite_method *m)
 {
     return &trainings[(m->traits & NB_ATTENTION_UNTRAINED) != 0];
 }
 
-static const word *sight_of(const nb_suite_method *m)
+static const filter_choice *sight_of(const nb_suite_method *m)
 {
     return &sights[!nb_suite_needs_earlier_alone(m)];
 }
 
-static void print_choice(FILE *out, const char *name, const char *label, const char *all, const word *words)
+static void print_choice(FILE *out, const char *name, const char *label, const char *all, const filter_choice *choices)
 {
     fprintf(out, "<label>%s<select name=\"%s\"><option value=\"\">%s</option>", label, name, all);
-    for (; words->value; words++) fprintf(out, "<option value=\"%s\">%s</option>", words->value, words->filter);
+    for (; choices->value; choices++) fprintf(out, "<option value=\"%s\">%s</option>", choices->value, choices->filter);
     fputs("</select></label>\n", out);
 }
 

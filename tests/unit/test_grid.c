@@ -65,9 +65,9 @@ static void test_row_by_row(void **state)
         nb_grid_begin(&g, ctx);
         for (int row = 0; row < 20; row++) {
             nb_grid_row(&g);
-            nb_grid_word(&g, "text", row % 2 ? "odd" : NULL);
-            nb_grid_count(&g, "count", row);
-            nb_grid_number(&g, "number", row == 3 ? NAN : -0.0);
+            nb_grid_put_text(&g, "text", row % 2 ? "odd" : NULL);
+            nb_grid_put_int(&g, "count", row);
+            nb_grid_put_real(&g, "number", row == 3 ? NAN : -0.0);
             nb_grid_put(&g, "whole", nb_whole_cell(row == 3 ? INFINITY : 2.0));
         }
         left = nb_ctx_fail_alloc(ctx, 0);
@@ -108,8 +108,8 @@ static void test_people(void **state)
 static void add_line(nb_grid *g, const char *name, const char *word, nb_cell x, nb_cell y)
 {
     nb_grid_row(g);
-    nb_grid_word(g, "name", name);
-    nb_grid_word(g, "word", word);
+    nb_grid_put_text(g, "name", name);
+    nb_grid_put_text(g, "word", word);
     nb_grid_put(g, "x", x);
     nb_grid_put(g, "y", y);
 }
@@ -168,10 +168,10 @@ static void test_texts_of_cells(void **state)
     nb_grid_begin(&g, *state);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         nb_grid_row(&g);
-        nb_grid_word(&g, "name", rows[i].name);
-        nb_grid_number(&g, "x", rows[i].x);
-        nb_grid_number(&g, "_low", rows[i].low);
-        nb_grid_number(&g, "_high", rows[i].high);
+        nb_grid_put_text(&g, "name", rows[i].name);
+        nb_grid_put_real(&g, "x", rows[i].x);
+        nb_grid_put_real(&g, "_low", rows[i].low);
+        nb_grid_put_real(&g, "_high", rows[i].high);
         nb_grid_put(&g, "count", i == 1 ? nb_text_cell(NULL) : nb_int_cell(7));
     }
     nb_page_make(&page, *state);
