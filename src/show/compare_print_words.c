@@ -32,7 +32,7 @@ static void explain_two(const nb_compare_printer *p)
     if (of_error)
         nb_page_note(p->page, "error:", "%s, geometric mean; the verdict is of its ratio to that of %s", p->error->name,
                      of_error);
-    nb_page_note(p->page, "on the front:", "none is both as fast and as good");
+    nb_page_note(p->page, "on the front:", "by these ratios, none is both as fast and as good");
 }
 
 static const char *tell_margin(const nb_compare_printer *p)

@@ -600,6 +600,29 @@ YAML
     py_tells check_untimed "$WORK" "$WORK/r/plots/front.csv"
 }
 
+@test "times of another build have no speed-up, no crossover and no place on a front, as compare refuses them" {
+    cat >"$WORK/f.yaml" <<'YAML'
+study: forward
+problems: ["gaussian(n=[40, 80], d=8)"]
+rounds: 1
+plots: []
+attentions: [naive, "nystrom(landmarks=4)", "nystrom(landmarks=8)"]
+YAML
+    "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" >"$WORK/out"
+    with() { # values of the attention with 4 landmarks: with TABLE COLUMN
+        "$NYSBENCH" table "$WORK/r" "$1" --format csv 2>/dev/null >"$WORK/t.csv"
+        of_csv "$WORK/t.csv" "print(sum(r['$2'] not in ('', '0') for r in rows if 'landmarks=4,' in r['attention']))"
+    }
+    [ "$(with latency speedup_over_naive) $(with crossovers n_from)" = "2 1" ]
+    in_store "$WORK/r" "INSERT INTO manifests SELECT id + 1, build, 'another', text FROM manifests;
+        UPDATE results SET manifest = manifest + 1 WHERE attention LIKE '%landmarks=4,%'"
+    [ "$(with latency speedup_over_naive) $(with latency front) $(with crossovers n_from)" = "0 0 0" ]
+    [ "$(of_json 'print(*(line["verdict"] for line in x if "=4," in line["method"]))' \
+        "$NYSBENCH" compare "$WORK/r" --metric latency_s)" = refused ]
+    run "$NYSBENCH" table "$WORK/r" latency
+    output=$(grep 'Not compared' <<<"$output") tell nysbench table latency
+}
+
 @test "what is wrong with a program's answer is the reason of its rows; a mask needs causal=true" {
     program
     save_head "$WORK/h" qkv 2,40,8

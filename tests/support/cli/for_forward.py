@@ -11,7 +11,7 @@ import statistics
 import struct
 import sys
 
-FRONT = "on the front"  # NOLINT(wording): the name of a series in the file of a figure
+FRONT = "front at n"  # NOLINT(wording): the name of a series in the file of a figure
 
 
 def has_rows(count, run):

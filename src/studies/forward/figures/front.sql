@@ -23,9 +23,9 @@ point AS (
            CASE WHEN exact THEN 'upright' ELSE 'curve' END AS style, look_of_curve AS look
     FROM shown WHERE y < 9e999 GROUP BY threads, family_id, n, number, landmarks
     UNION ALL
-    SELECT threads, team, family_id, n, layers, 1000000, 'on the front', attention_id, 1, x, y, NULL, NULL, sources,
+    SELECT threads, team, family_id, n, layers, 1000000, 'front at n', attention_id, 1, x, y, NULL, NULL, sources,
            'ring', NULL
-    FROM shown JOIN front USING (cell_id) WHERE NOT exact AND y < 9e999)
+    FROM shown JOIN front USING (cell_id) WHERE best AND NOT exact AND y < 9e999)
 SELECT team AS figure, layers || ', n = ' || n || ', ' || max(sources) OVER (PARTITION BY threads, family_id, n)
            || CASE max(sources) OVER (PARTITION BY threads, family_id, n) WHEN 1 THEN ' source' ELSE ' sources' END
            AS panel, label AS series, count, x, y AS median, y AS p10, y AS p90, low AS median_low, high AS median_high,

@@ -17,12 +17,12 @@
 -- word: fresh: a pass that chooses the landmarks that others keep
 -- word: first: the first pass, with cold caches
 -- word: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
--- word: on the front: nothing of the same layers and threads is both as fast and as good
+-- word: front at n: yes: nothing of the same layers, threads and n is both as fast and as good
 -- word: x NAME: times faster than that attention beside it in the same rounds
 SELECT layers, threads, n, attention, rows, latency_s, low_s AS latency_low_s, high_s AS latency_high_s, first_s,
        fresh_s, amortized_s, workspace_bytes, peak_bytes, output_error,
        error_low AS output_error_low, error_high AS output_error_high, sources,
-       front.cell_id IS NOT NULL AS front,
+       coalesce(best, 0) AS front,
        'speedup_over_' || exact.label AS _across, times AS _cell
 FROM cell LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = cell.cell_id AND exact_id = exact.attention_id
@@ -38,8 +38,8 @@ SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3
            AS _workspace_mb,
        peak_bytes / 1e3 AS peak, CASE WHEN peak_bytes >= 1e6 THEN peak_bytes / 1e6 END AS _peak_mb,
        output_error AS error, CASE WHEN output_error >= baseline_mean THEN output_error END AS _trivial,
-       CASE WHEN amortized_s IS NOT NULL THEN CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END END
-           AS "on the front",
+       CASE WHEN amortized_s IS NOT NULL THEN CASE best WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END END
+           AS "front at n",
        'x ' || exact.label AS _across, times AS _cell
 FROM line LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = line.cell_id AND exact_id = exact.attention_id
@@ -64,6 +64,12 @@ ORDER BY line.family_id, line.threads, line.n, line.attention_id;
 
 SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS remark
 WHERE EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL);
+
+SELECT 'Not compared with ' || exact.label || ': ' || listed(c.label, c.id) || ': '
+       || refusal_told(refusal, 'it', exact.label) || '.' AS item
+FROM refused_attention JOIN exact ON attention_id = b JOIN component AS c ON c.kind = 'attention' AND c.id = a
+WHERE refusal LIKE '%build' AND a IN (SELECT attention_id FROM cell WHERE amortized_s IS NOT NULL)
+GROUP BY b, refusal ORDER BY b, refusal;
 
 SELECT 'Refused: ' || listed(attention_label, attention_id) || ': ' || reason || '.' AS item
 FROM (SELECT DISTINCT attention_id, attention_label, reason FROM refused
