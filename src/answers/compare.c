@@ -113,11 +113,11 @@ static int compare_items(const void *a, const void *b)
     return 0;
 }
 
-/* How many estimates of a stratum, or over strata, have an interval, in the comparison and those beside it. */
+/* How many estimates of a stratum, or over strata, have an interval, in the comparison and the one by error. */
 static int count_family(const nb_comparison *c, int stratum)
 {
     int count = 0;
-    for (; c; c = c->beside)
+    for (; c; c = c->by_error)
         for (int i = 0; i < c->count; i++) count += c->items[i].stratum == stratum && !isnan(c->items[i].estimate.t_p);
     return count;
 }
@@ -268,15 +268,15 @@ static nb_status judge_all(comparer *c, const nb_comparison *together)
     return c->terms->contrast.pool ? find_changes(c) : NB_OK;
 }
 
-/* Finds by what is compared: what is given, or the study's metric and the one beside it, as far as rows have them. */
+/* Finds by what is compared: what is given, or the study's metric and its measure of error, as far as rows have them. */
 static nb_status find_metrics(const nb_relation *relation, const nb_contrast_terms *terms, const nb_column *metrics[2],
                               nb_ctx *ctx)
 {
     const nb_study *study = relation->study;
     const nb_column *usual = terms->metric ? nb_column_find(study->columns, terms->metric) : nb_study_metric(study);
-    bool open = !terms->metric && study->beside && !terms->all_pairs && !terms->difference;
+    bool open = !terms->metric && study->error_metric && !terms->all_pairs && !terms->difference;
     bool both = open && study->baseline >= 0 && strcmp(terms->by, study->axes[study->baseline].column) == 0;
-    const nb_column *wanted[] = {usual, both ? nb_column_find(study->columns, study->beside) : NULL};
+    const nb_column *wanted[] = {usual, both ? nb_column_find(study->columns, study->error_metric) : NULL};
     metrics[0] = usual;
     metrics[1] = NULL;
     for (int i = 0, count = 0; i < 2 && wanted[1]; i++) {
@@ -312,7 +312,7 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *given, const
         NB_TRY(ctx, nb_relation_unfinished(relation, &of[i].unfinished, ctx));
         NB_TRY(ctx, estimate_all(&of[i]));
     }
-    if (metrics[1]) all[0].beside = &all[1];
+    if (metrics[1]) all[0].by_error = &all[1];
     for (int i = 0; i < 2 && metrics[i]; i++) NB_TRY(ctx, judge_all(&of[i], all));
     *out = all[0];
     return NB_OK;

@@ -51,7 +51,7 @@ typedef struct nb_comparison {
     const nb_contrasts *contrasts;
     nb_relation *relation;
     const nb_compare_terms *terms;
-    const struct nb_comparison *beside; /* the same methods by a measure of error; NULL: none */
+    const struct nb_comparison *by_error; /* the same methods by a measure of error; NULL: none */
 } nb_comparison;
 
 /* *baseline <- the code of the wanted one among the values of a column; the first where none is wanted (NULL), or the

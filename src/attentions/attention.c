@@ -74,17 +74,18 @@ int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape)
     return size;
 }
 
-static void tell_keep(const nb_choice *of, const void *q, void *answer)
+static void tell_passes_per_choice(const nb_choice *of, const void *q, void *answer)
 {
     (void)q;
-    *(int *)answer = record_of(of)->keep(of->options);
+    *(int *)answer = record_of(of)->passes_per_choice(of->options);
 }
 
-int nb_attention_keep(const nb_choice *attention)
+int nb_attention_passes_per_choice(const nb_choice *attention)
 {
-    int keep = 1;
-    if (record_of(attention)->keep) nb_ask_fact(attention, "keep", tell_keep, NULL, 0, &keep, sizeof keep);
-    return keep;
+    int passes = 1;
+    if (record_of(attention)->passes_per_choice)
+        nb_ask_fact(attention, "passes_per_choice", tell_passes_per_choice, NULL, 0, &passes, sizeof passes);
+    return passes;
 }
 
 static void tell_cost(const nb_choice *of, const void *q, void *answer)
@@ -111,7 +112,7 @@ static nb_status ask(void *choice, nb_ctx *ctx)
     if (a->check) NB_TRY(ctx, a->check(c->options, ctx));
     NB_REQUIRE(ctx, !a->traits_of || !(a->traits_of(c->options) & ~(unsigned)NB_ATTENTION_TRAITS), NB_EINVAL,
                "its traits_of gives traits out of NB_ATTENTION_TRAITS");
-    if (a->keep) a->keep(c->options);
+    if (a->passes_per_choice) a->passes_per_choice(c->options);
     if (a->size_of) a->size_of(c->options, &small);
     why = NULL;
     if (a->refusal) NB_TRY(ctx, a->refusal(c->options, &small, &why, ctx));
@@ -124,8 +125,8 @@ nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
     const nb_attention *a = record_of(attention);
     nb_choice copy = *attention;
     if (!nb_plugin_of(attention->component)) return a->check ? a->check(attention->options, ctx) : NB_OK;
-    return nb_ask_early(ask, &copy, NULL, 0, attention, "calling its check, traits_of, keep, size_of, refusal or cost",
-                        ctx);
+    return nb_ask_early(ask, &copy, NULL, 0, attention,
+                        "calling its check, traits_of, passes_per_choice, size_of, refusal or cost", ctx);
 }
 
 unsigned long nb_attention_seed(gsl_rng *rng, nb_stream stream)

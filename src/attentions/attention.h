@@ -26,7 +26,7 @@ typedef struct {
 
     /* Optional: how many passes in a row use what the first of them has chosen (landmarks, features). NULL: each pass
      * chooses. */
-    int (*keep)(const void *options);
+    int (*passes_per_choice)(const void *options);
 
     /* Optional: finds what is wrong with the options that their table cannot tell, before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
@@ -47,7 +47,7 @@ typedef struct {
 
 unsigned nb_attention_traits(const nb_choice *attention);                       /* with its options */
 int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape); /* 0: none */
-int nb_attention_keep(const nb_choice *attention);                              /* passes; 1: it keeps nothing */
+int nb_attention_passes_per_choice(const nb_choice *attention);                 /* 1: it keeps nothing */
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx);
 /* Calls `ready` of the attention and of the strategies, cores and attentions that its options name. */
 nb_status nb_attention_ready(const nb_choice *attention, nb_ctx *ctx);

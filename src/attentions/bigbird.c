@@ -200,7 +200,7 @@ static unsigned traits_of(const void *opts)
     return NB_ATTENTION_UNTRAINED | (o->random > 0 ? NB_ATTENTION_RANDOM : 0);
 }
 
-static int keep(const void *opts)
+static int passes_per_choice(const void *opts)
 {
     const bigbird_options *o = opts;
     return o->random > 0 ? INT_MAX : 1;
@@ -215,7 +215,7 @@ const nb_attention nb_attention_bigbird = {
     .traits = NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED,
     .traits_of = traits_of,
     .size = "random",
-    .keep = keep,
+    .passes_per_choice = passes_per_choice,
     .cost = cost,
     .open = open,
     .forward = forward,

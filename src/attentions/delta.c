@@ -66,9 +66,9 @@ static int size_of(const void *opts, const nb_layer_shape *shape)
     return nb_attention_size(((const delta_options *)opts)->of, shape);
 }
 
-static int keep(const void *opts)
+static int passes_per_choice(const void *opts)
 {
-    return nb_attention_keep(((const delta_options *)opts)->of);
+    return nb_attention_passes_per_choice(((const delta_options *)opts)->of);
 }
 
 /* Returns how many exact queries a head has. */
@@ -170,7 +170,7 @@ const nb_attention nb_attention_delta = {
                   references, options, sizeof(delta_options)},
     .traits_of = traits_of,
     .size_of = size_of,
-    .keep = keep,
+    .passes_per_choice = passes_per_choice,
     .check = check,
     .refusal = refusal,
     .cost = cost,

@@ -257,7 +257,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
                                         sizeof(int) * (m + p.blocks + 1 + 2 * (heads + keys) * n) + threads * each};
 }
 
-static int keep(const void *opts)
+static int passes_per_choice(const void *opts)
 {
     (void)opts;
     return INT_MAX;
@@ -271,7 +271,7 @@ const nb_attention nb_attention_hyperattention = {
                   references, options, sizeof(hyper_options)},
     .traits = NB_ATTENTION_RANDOM,
     .size = "sample",
-    .keep = keep,
+    .passes_per_choice = passes_per_choice,
     .cost = cost,
     .open = open,
     .forward = forward,

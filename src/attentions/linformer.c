@@ -156,7 +156,7 @@ static unsigned traits_of(const void *opts)
     return NB_ATTENTION_UNTRAINED | (o->projection == RANDOM ? NB_ATTENTION_RANDOM : 0);
 }
 
-static int keep(const void *opts)
+static int passes_per_choice(const void *opts)
 {
     const linformer_options *o = opts;
     return o->projection == RANDOM ? INT_MAX : 1;
@@ -171,7 +171,7 @@ const nb_attention nb_attention_linformer = {
     .traits = NB_ATTENTION_UNTRAINED | NB_ATTENTION_RANDOM,
     .traits_of = traits_of,
     .size = "landmarks",
-    .keep = keep,
+    .passes_per_choice = passes_per_choice,
     .refusal = refusal,
     .cost = cost,
     .open = open,

@@ -43,7 +43,7 @@ static int features_of(const void *opts, const nb_layer_shape *s)
     return s->d > 1 ? (int)(s->d * log(s->d)) : 1;
 }
 
-static int keep(const void *opts)
+static int passes_per_choice(const void *opts)
 {
     const performer_options *o = opts;
     return o->redraw == NB_AUTO ? INT_MAX : o->redraw;
@@ -91,7 +91,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const performer_options *o = opts;
     const performer_state *state = pass->state;
-    int every = keep(o);
+    int every = passes_per_choice(o);
     draw w = {.d = pass->layer->shape.d, .features = state->features.features, .w = state->w};
     nb_feature_map positive = {.features = w.features, .logs = true, .map = map, .self = &w};
     (void)ctx;
@@ -124,7 +124,7 @@ const nb_attention nb_attention_performer = {
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM,
     .size = "features",
     .size_of = features_of,
-    .keep = keep,
+    .passes_per_choice = passes_per_choice,
     .cost = cost,
     .open = open,
     .forward = forward,

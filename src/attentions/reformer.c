@@ -224,7 +224,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
                  sizeof(int) * 2 * all * n + threads * each};
 }
 
-static int keep_all(const void *opts)
+static int passes_per_choice(const void *opts)
 {
     (void)opts;
     return INT_MAX;
@@ -239,7 +239,7 @@ const nb_attention nb_attention_reformer = {
                   references, options, sizeof(reformer_options)},
     .traits = NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED,
     .size = "rounds",
-    .keep = keep_all,
+    .passes_per_choice = passes_per_choice,
     .check = check,
     .cost = cost,
     .open = open,

@@ -107,9 +107,9 @@ static int size_of(const void *opts, const nb_layer_shape *shape)
     return nb_attention_size(((const skip_options *)opts)->of, shape);
 }
 
-static int keep(const void *opts)
+static int passes_per_choice(const void *opts)
 {
-    return nb_attention_keep(((const skip_options *)opts)->of);
+    return nb_attention_passes_per_choice(((const skip_options *)opts)->of);
 }
 
 static nb_status read_kernel(const char *path, const nb_layer_shape *shape, state *s, nb_ctx *ctx)
@@ -275,7 +275,7 @@ const nb_attention nb_attention_skip = {
                   options, sizeof(skip_options)},
     .traits_of = traits_of,
     .size_of = size_of,
-    .keep = keep,
+    .passes_per_choice = passes_per_choice,
     .check = check,
     .refusal = refusal,
     .cost = cost,

@@ -113,7 +113,7 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
                          .begin = begin,
                          .row = put_row,
                          .end = workers.jobs ? nb_sink_ignore : commit_rows,
-                         .keep = workers.jobs ? commit_rows : NULL,
+                         .commit = workers.jobs ? commit_rows : NULL,
                          .stop = stop,
                          .notice = notice,
                          .meanwhile = prepare_store,

@@ -65,11 +65,11 @@ typedef struct nb_study {
     bool standard;          /* the study of configs that name none; exactly one has it */
 
     /* At most NB_MOST_AXES axes, the first NB_AXIS_PROBLEMS; ends with key == NULL. `baseline`: the axis of which one
-     * value is the baseline that the others are compared with; -1: none. `beside`: the measure of error that
+     * value is the baseline that the others are compared with; -1: none. `error_metric`: the measure of error that
      * comparisons show beside the usual metric, a time; NULL: none. */
     const nb_axis *axes;
     int baseline;
-    const char *beside;
+    const char *error_metric;
 
     /* The study's row is a struct that begins with NB_ROW_FIRST: its columns (one for each axis and each option that
      * rows show), its size in bytes, and the part of it that `run` fills. */

@@ -64,7 +64,7 @@ nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
 
 /* Members of nb_attention; their options are nb_landmark_options. */
 int nb_landmark_size(const void *options, const nb_layer_shape *shape);
-int nb_landmark_keep(const void *options);
+int nb_landmark_passes_per_choice(const void *options);
 unsigned nb_landmark_traits(const void *options);
 nb_status nb_landmark_check(const void *options, nb_ctx *ctx);
 nb_status nb_landmark_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);

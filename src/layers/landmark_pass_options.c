@@ -139,7 +139,7 @@ int nb_landmark_size(const void *options, const nb_layer_shape *shape)
     return nb_landmark_how_of(options, shape->n).m;
 }
 
-int nb_landmark_keep(const void *options)
+int nb_landmark_passes_per_choice(const void *options)
 {
     return ((const nb_landmark_options *)options)->refresh;
 }

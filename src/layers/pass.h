@@ -48,7 +48,7 @@ typedef struct {
     const nb_layer_shape *shape; /* of all tokens, what `open` was given */
     int first; /* tokens that were taken before, 0 but where it takes them piece by piece: then the layer has some of
                   the next ones */
-    int index; /* 0: choose what is kept; up to the next multiple of `keep`, use what was chosen */
+    int index; /* 0: choose what is kept; up to the next multiple of `passes_per_choice`, use what was chosen */
     nb_team *team;
     void *state;      /* what `open` made */
     nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */

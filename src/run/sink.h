@@ -26,9 +26,9 @@ struct nb_sink {
     /* Called by nb_run_plan with workers about five times a second (once if the study measures times). NULL: not
      * called. */
     void (*watch)(void *self);
-    /* Group commit, called by nb_run_plan with workers: makes all finished instances durable, a tenth of a second after
-     * the first of them. NULL: `end` commits each one. */
-    nb_status (*keep)(void *self, nb_ctx *ctx);
+    /* Called by nb_run_plan with workers: makes all finished instances durable together, a tenth of a second after the
+     * first of them. NULL: `end` commits each one. */
+    nb_status (*commit)(void *self, nb_ctx *ctx);
 };
 
 /* Functions of a sink that needs nothing at the ends of instances, and never stops. */

@@ -104,11 +104,11 @@ static void call_watch(nb_pool *p)
 }
 
 /* Commits the instances that the sink has got. */
-static nb_status keep_now(nb_pool *p)
+static nb_status commit_now(nb_pool *p)
 {
-    bool due = !isinf(p->keep_at_s);
-    p->keep_at_s = INFINITY;
-    return due ? p->sink->keep(p->sink->self, p->ctx) : NB_OK;
+    bool due = !isinf(p->commit_at_s);
+    p->commit_at_s = INFINITY;
+    return due ? p->sink->commit(p->sink->self, p->ctx) : NB_OK;
 }
 
 /* Waits for the next messages, a signal, the end of somebody's time or of a slice (base/process.h). */
@@ -126,7 +126,7 @@ static nb_status serve(nb_pool *p, bool *alive)
     }
     if (!*alive) return NB_OK;
     if (p->sink->watch) first_s = fmin(first_s, p->watch_at_s);
-    first_s = fmin(first_s, p->keep_at_s);
+    first_s = fmin(first_s, p->commit_at_s);
     double begun_s = nb_clock_s(), wait_s = fmin(fmax(0, first_s - begun_s) + 1e-3, NB_SLICE_S);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
     int ready = ppoll(p->polled, (nfds_t)p->worker_count, &wait, &p->signals);
@@ -137,7 +137,7 @@ static nb_status serve(nb_pool *p, bool *alive)
         if (p->polled[i].revents) NB_TRY(p->ctx, read_messages(p, &p->workers[i]));
     call_watch(p);
     if (ready >= 0 && !p->stopping) NB_TRY(p->ctx, end_late(p));
-    return nb_clock_s() >= p->keep_at_s ? keep_now(p) : NB_OK;
+    return nb_clock_s() >= p->commit_at_s ? commit_now(p) : NB_OK;
 }
 
 /* No worker outlives the pool, however it ends. */
@@ -194,7 +194,7 @@ static nb_status run_pool(nb_pool *p, const bool *pending)
     NB_TRY(p->ctx, fill_empty_places(p));
     nb_status status = p->sink->meanwhile ? p->sink->meanwhile(p->sink->self, p->ctx) : NB_OK;
     while (alive && status == NB_OK) status = serve(p, &alive);
-    nb_status kept = keep_now(p); /* also what came before an error */
+    nb_status kept = commit_now(p); /* also what came before an error */
     return status == NB_OK ? kept : status;
 }
 
@@ -217,7 +217,8 @@ bool nb_workers_alone(const nb_plan *plan, nb_workers *workers)
 nb_status nb_run_plan(const nb_plan *plan, const bool *pending, nb_workers workers, const nb_sink *sink, nb_ctx *ctx)
 {
     nb_workers_alone(plan, &workers);
-    nb_pool p = {.plan = plan, .sink = sink, .ctx = ctx, .how = workers, .keep_at_s = INFINITY, .resumed_s = -INFINITY};
+    nb_pool p = {
+        .plan = plan, .sink = sink, .ctx = ctx, .how = workers, .commit_at_s = INFINITY, .resumed_s = -INFINITY};
     if (workers.jobs == 0) return run_here(plan, pending, workers.blas_threads, sink, ctx);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = run_pool(&p, pending);

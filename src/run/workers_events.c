@@ -92,14 +92,14 @@ static void forget_rows(nb_worker *w)
 static nb_status deliver_rows(nb_pool *p, nb_worker *w)
 {
     static const double WHILE_S = 0.1;
-    double keep_at_s = p->keep_at_s;
+    double commit_at_s = p->commit_at_s;
     if (!w->rows) return NB_OK;
-    p->keep_at_s = INFINITY; /* half an instance must not be committed */
+    p->commit_at_s = INFINITY; /* half an instance must not be committed */
     NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
     for (const nb_kept_row *kept = w->rows; kept; kept = kept->next)
         NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, kept->row, p->ctx));
     NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
-    if (p->sink->keep) p->keep_at_s = fmin(keep_at_s, nb_clock_s() + WHILE_S);
+    if (p->sink->commit) p->commit_at_s = fmin(commit_at_s, nb_clock_s() + WHILE_S);
     forget_rows(w);
     return NB_OK;
 }

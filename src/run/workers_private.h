@@ -56,9 +56,9 @@ typedef struct {
     nb_worker *workers;
     struct pollfd *polled;
     int worker_count;
-    double watch_at_s; /* when the sink is told next */
-    double keep_at_s;  /* when the sink's instances are to be committed; infinity: there are none */
-    double resumed_s;  /* when this process went on after it had been stopped, with its workers; -infinity: never */
+    double watch_at_s;  /* when the sink is told next */
+    double commit_at_s; /* when the sink's instances are to be committed; infinity: there are none */
+    double resumed_s;   /* when this process went on after it had been stopped, with its workers; -infinity: never */
     bool stopping;
     sigset_t signals, blocked; /* signal masks outside of the pool, and in it */
 } nb_pool;

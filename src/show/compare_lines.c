@@ -107,7 +107,7 @@ static void add_line(nb_compare_lines *lines, const nb_compared *x)
     bool over = x->stratum == NB_OVER_STRATA;
     lines->items[lines->count] =
         (nb_compare_line){.of = x,
-                          .beside = c != lines->contrasts,
+                          .by_error = c != lines->contrasts,
                           .value = of->value,
                           .base = of->baseline,
                           .setting = of->setting,
@@ -162,7 +162,7 @@ static void choose_lines(nb_compare_lines *lines)
 nb_status nb_compare_lines_find(const nb_comparison *comparison, const nb_compare_view *view, bool two,
                                 nb_compare_lines *lines, nb_ctx *ctx)
 {
-    size_t most = (size_t)comparison->count + (two ? (size_t)comparison->beside->count : 0) + 1;
+    size_t most = (size_t)comparison->count + (two ? (size_t)comparison->by_error->count : 0) + 1;
     *lines = (nb_compare_lines){.comparison = comparison,
                                 .contrasts = comparison->contrasts,
                                 .terms = &comparison->terms->contrast,
@@ -176,7 +176,7 @@ nb_status nb_compare_lines_find(const nb_comparison *comparison, const nb_compar
     NB_NEED(lines->items, nb_alloc(ctx, most, sizeof *lines->items));
     NB_NEED(lines->shown, nb_alloc(ctx, most, sizeof *lines->shown));
     NB_NEED(lines->settings, nb_alloc(ctx, (size_t)lines->setting_count + 1, sizeof *lines->settings));
-    for (const nb_comparison *c = comparison; c; c = two ? c->beside : NULL)
+    for (const nb_comparison *c = comparison; c; c = two ? c->by_error : NULL)
         for (int i = 0; i < c->count; i++) add_line(lines, &c->items[i]);
     for (int i = 0; i < lines->setting_count; i++) find_setting(lines, i);
     for (int i = 0; i < lines->count; i++) tell_line(lines, &lines->items[i]);

@@ -12,7 +12,7 @@ typedef struct {
 
 typedef struct {
     const nb_compared *of;
-    bool beside;                                    /* of the comparison beside */
+    bool by_error;                                  /* of the comparison by a measure of error */
     int value, base, setting;                       /* numbers of the contrast */
     const char *metric, *method, *baseline, *model; /* labels */
     double ratio;                                   /* or the difference; NaN: there is none */

@@ -32,13 +32,13 @@ nb_status nb_compare_printer_make(nb_compare_printer *p, nb_page *page, const nb
                                   nb_ctx *ctx)
 {
     const nb_contrast_terms *of = &c->terms->contrast;
-    bool two = c->beside && (!page || !view.full);
+    bool two = c->by_error && (!page || !view.full);
     *p = (nb_compare_printer){.page = page,
                               .terms = c->terms,
                               .relation = c->relation,
                               .by = of->by,
                               .metric = of->metric,
-                              .error = (two ? c->beside : c)->contrasts->metric,
+                              .error = (two ? c->by_error : c)->contrasts->metric,
                               .scale = of->difference ? "difference" : "ratio",
                               .none = of->difference ? "0" : "1",
                               .missing = of->failures == NB_FAILURES_WORST ? "count as the largest difference seen"
@@ -114,5 +114,5 @@ nb_status nb_compare_show(nb_page *page, const nb_comparison *c, const nb_compar
     NB_TRY(ctx, nb_compare_add_below(&p));
     NB_TRY(ctx, nb_compare_add_words(&p));
     NB_TRY(ctx, nb_phrases_end(ctx));
-    return c->beside && view->full ? nb_compare_show(page, c->beside, view, ctx) : NB_OK;
+    return c->by_error && view->full ? nb_compare_show(page, c->by_error, view, ctx) : NB_OK;
 }

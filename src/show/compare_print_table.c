@@ -177,7 +177,7 @@ static entrant find_entrant(const nb_compare_printer *p, const nb_grid *errors, 
     entrant e = {.geomean = nb_text_cell(NULL)};
     for (int i = 0; i < p->lines.shown_count; i++) {
         const nb_compare_line *l = p->lines.shown[i];
-        bool here = l->setting == setting && l->of->stratum == stratum, timed = !l->beside;
+        bool here = l->setting == setting && l->of->stratum == stratum, timed = !l->by_error;
         if (here && (l->value == value || l->base == value)) e.any = l;
         if (here && l->value == value && timed) e.time = l;
         if (here && l->value == value && !timed) e.error = l;
@@ -235,7 +235,7 @@ static nb_status show_two(const nb_compare_printer *p)
     const nb_contrast_terms *of = p->lines.terms;
     nb_grid grid, errors;
     NB_TRY(p->ctx, nb_sql_ask(p->relation, "compare_print.errors",
-                              NB_GIVEN(NB_GIVE_VALUE("question", p->lines.comparison->beside->contrasts->question),
+                              NB_GIVEN(NB_GIVE_VALUE("question", p->lines.comparison->by_error->contrasts->question),
                                        NB_GIVE_INT("pooled", of->pool && !of->apart),
                                        NB_GIVE_INT("by_model", p->lines.by_model)),
                               &errors, p->ctx));

@@ -21,7 +21,7 @@ static bool says(const nb_compare_printer *p, nb_verdict verdict)
 static const char *baseline_of(const nb_compare_printer *p, bool time)
 {
     const nb_compare_line *l = p->lines.items;
-    while (l < p->lines.items + p->lines.count && l->beside == time) l++;
+    while (l < p->lines.items + p->lines.count && l->by_error == time) l++;
     return l < p->lines.items + p->lines.count ? l->baseline : NULL;
 }
 

@@ -15,7 +15,7 @@
 static bool is_idle(const nb_comparison *c)
 {
     for (int i = 0; i < c->count; i++)
-        if (c->beside || c->items[i].verdict != NB_EXACT) return false;
+        if (c->by_error || c->items[i].verdict != NB_EXACT) return false;
     return true;
 }
 

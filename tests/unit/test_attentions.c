@@ -780,7 +780,7 @@ static void test_redraws(void **state)
     nb_choice twice = choose(&nb_attentions, "performer(redraw=2)", ctx);
     nb_scalar *out[4];
     double whole = nb_attention_cost_of(&twice, &layer.shape, 1).multiplications;
-    assert_int_equal(nb_attention_keep(&twice), 2);
+    assert_int_equal(nb_attention_passes_per_choice(&twice), 2);
     for (int i = 0; i < 4; i++) {
         result r = attend_often(&twice, &layer, 1, i + 1);
         out[i] = r.out;

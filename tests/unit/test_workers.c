@@ -33,10 +33,11 @@ typedef struct {
     int slow_ms;   /* how long the first instance takes to be put down */
     int timed_out; /* rows */
     int kept;      /* instances */
-    int keeps;
+    int commits;
     int notices;
-    char notice[256];        /* the last one */
-    double unkept_s, wait_s; /* when the first instance came that is not kept; how long that of the first keep waited */
+    char notice[256]; /* the last one */
+    double unkept_s,
+        wait_s; /* when the first instance came that is not kept; how long that of the first commit waited */
 } record;
 
 static nb_status meanwhile(void *self, nb_ctx *ctx)
@@ -132,14 +133,14 @@ static nb_plan make_plan(nb_ctx *ctx)
     return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
-static nb_status keep(void *self, nb_ctx *ctx)
+static nb_status commit(void *self, nb_ctx *ctx)
 {
     record *r = self;
     (void)ctx;
     assert_int_equal(r->in_instance, -2);
     assert_int_not_equal(r->instances, r->kept);
     r->kept = r->instances;
-    if (r->keeps++ == 0) r->wait_s = nb_clock_s() - r->unkept_s;
+    if (r->commits++ == 0) r->wait_s = nb_clock_s() - r->unkept_s;
     return NB_OK;
 }
 
@@ -158,7 +159,7 @@ static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record 
                     .end = end,
                     .stop = stop,
                     .meanwhile = meanwhile,
-                    .keep = keep,
+                    .commit = commit,
                     .notice = notice};
     r->plan = plan;
     r->in_instance = -2;
@@ -331,7 +332,7 @@ static void test_kept_together(void **state)
     set_pending(&plan, pending);
     run_by(&plan, take_long, *state);
     assert_ok(*state, run(&plan, pending, 1, &r, *state));
-    assert_in_range(r.keeps, 2, r.instances - 1);
+    assert_in_range(r.commits, 2, r.instances - 1);
     assert_true(r.wait_s >= 0.1 && r.wait_s < 1);
 }
 

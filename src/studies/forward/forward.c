@@ -148,7 +148,7 @@ const nb_full_study nb_study_forward = {
                           references, options, sizeof(nb_forward_settings)},
             .axes = axes,
             .baseline = NB_FORWARD_ATTENTION,
-            .beside = "output_error",
+            .error_metric = "output_error",
             .columns = nb_forward_columns,
             .row_size = sizeof(nb_forward_row),
             .result_offset = offsetof(nb_forward_row, measures),

@@ -16,8 +16,11 @@ nb_status nb_forward_method_make(nb_forward_method *m, nb_forward_bench *bench, 
 {
     const nb_layer_shape *s = &bench->layer->shape;
     nb_attention_cost cost = nb_attention_cost_of(attention, s, threads);
-    *m = (nb_forward_method){
-        .row = row, .attention = attention, .threads = threads, .keeps = nb_attention_keep(attention), .bench = bench};
+    *m = (nb_forward_method){.row = row,
+                             .attention = attention,
+                             .threads = threads,
+                             .keeps = nb_attention_passes_per_choice(attention),
+                             .bench = bench};
     m->elsewhere = nb_attention_traits(attention) & NB_ATTENTION_ELSEWHERE;
     m->clock = NB_CLOCK_NONE;
     double *measures = (double *)&m->measures;

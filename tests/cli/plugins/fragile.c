@@ -32,7 +32,7 @@ static nb_status open(const void *opts, const nb_layer_shape *shape, int threads
     return NB_OK;
 }
 
-static int keep(const void *opts)
+static int passes_per_choice(const void *opts)
 {
     return ((const fragile_options *)opts)->keep;
 }
@@ -71,7 +71,7 @@ static const char *const references[] = {"none: made to fail", NULL};
 static const nb_attention nb_attention_fragile = {
     .component = {"fragile", "V itself, until it fails", references, options, sizeof(fragile_options)},
     .traits = NB_ATTENTION_CAUSAL,
-    .keep = keep,
+    .passes_per_choice = passes_per_choice,
     .cost = cost,
     .open = open,
     .forward = forward,
