@@ -37,12 +37,12 @@ SMALL_SOURCES, DRAWS = 12, 1000
 TITLES = {"minilm": "MiniLM (text), n = 512", "vit": "ViT (images), n = 1,025", "whisper": "Whisper (speech), n = 640",
           "smollm2": "SmolLM2 (text, causal mask), n = 1,024"}
 # {track: {method: colour}}, in the order of the legend.
-SHOWN = {"encoders": {"kernel_ridge": "#0072b2", "kernel_ridge(near=window)": "#56b4e9", "wildcat": "#d55e00",
+SHOWN = {"encoders": {"kernel_ridge": "#0072b2", "kernel_ridge(near=equal)": "#56b4e9", "wildcat": "#d55e00",
                       "segment_means": "#009e73", "kmeans": "#cc79a7",
                       "nystrom(strategy=kmeans, core=fitted)": "#7f5aa2", "longformer": "#888888"},
          "decoders": {"sparq_published": "#0072b2", "merging": "#009e73", "tova": "#d55e00", "h2o": "#cc79a7",
                       "quest": "#e0a800", "streamingllm": "#888888"}}
-NAMES = {"kernel_ridge(near=window)": "kernel_ridge, near=window", "segment_means": "segment means, six steps",
+NAMES = {"kernel_ridge(near=equal)": "kernel_ridge, near=equal", "segment_means": "segment means, six steps",
          "kmeans": "k-means, six steps", "nystrom(strategy=kmeans, core=fitted)": "k-means, fitted",
          "longformer": "window (longformer)", "streamingllm": "window (streamingllm)"}
 # What the suite calls an attention whose label in a run is another one, without its sizes.
