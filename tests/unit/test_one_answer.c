@@ -529,6 +529,45 @@ static void test_noise(void **state)
     assert_string_equal(flags(r, "SELECT x1 IS NULL FROM temp.claim_choice ORDER BY id", ctx), wanted);
 }
 
+/* How far an error is above the best core's has one answer: not known where that is no more than its noise, which rows
+ * of old stores take as 1e-12. The rows are heads of one source with one core each, in two cores that take turns. */
+static void test_above(void **state)
+{
+    static const struct {
+        double subspace, noise;
+    } rows[] = {{0.1, 1e-3}, {0.1, 1e-3}, {0.1, 0.1}, {1e-12, NAN}, {1.1e-12, NAN}, {NAN, 1e-3}};
+    static const char known[] = "110010", *const asked[] = {
+                                              "SELECT above IS NOT NULL FROM above_best_core ORDER BY number",
+                                              "SELECT unseen IS NOT NULL FROM above_best_core ORDER BY number",
+                                              "SELECT subspace IS NOT NULL FROM above_best_core ORDER BY number",
+                                              "SELECT above IS NOT NULL FROM member ORDER BY id",
+                                              "SELECT above IS NOT NULL FROM above ORDER BY id",
+                                              "SELECT above IS NOT NULL FROM outcome ORDER BY choice_id",
+                                              "SELECT unseen IS NOT NULL FROM outcome ORDER BY choice_id",
+                                              "SELECT subspace IS NOT NULL FROM outcome ORDER BY choice_id"};
+    static table t;
+    nb_ctx *ctx = *state;
+    nb_grid a;
+    assert_ok(ctx, nb_random_new(&rng, ctx));
+    t.count = 0;
+    for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
+        add(&t, &(shape){.models = 1}, 0, 0, i, 0, 0, i % CORES, 0);
+        nb_measures *m = &t.rows[i].measures;
+        m->error = 3 * rows[i].subspace;
+        m->error_unseen = 4 * rows[i].subspace;
+        m->error_subspace = m->error_unseen_subspace = rows[i].subspace;
+        m->error_subspace_noise = rows[i].noise;
+    }
+    nb_relation *r = relation(&t, ctx);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) assert_string_equal(flags(r, asked[i], ctx), known);
+    assert_string_equal(flags(r, "SELECT count FROM core_above ORDER BY core_id", ctx), "21");
+    assert_string_equal(flags(r, "SELECT count(*) FROM above_best", ctx), "2");
+    assert_string_equal(flags(r, "SELECT count(*) FROM measured_core", ctx), "2");
+    assert_ok(ctx, nb_relation_ask_freely(r, "SELECT min(above), max(above), min(unseen), max(unseen) FROM outcome", &a,
+                                          NULL, NULL, ctx));
+    for (int i = 0; i < 4; i++) assert_true(fabs(nb_grid_at(&a, 0, i)->real - (i < 2 ? 2 : 3)) < 1e-14); /* some eps */
+}
+
 static void test_one_answer(void **state)
 {
     static table t;
@@ -565,6 +604,7 @@ static void test_one_answer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_noise), test_with_ctx(test_one_answer)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_noise), test_with_ctx(test_above),
+                                       test_with_ctx(test_one_answer)};
     return run_all(tests);
 }

@@ -7,8 +7,7 @@ SELECT m.id, m.position, m.panel_id, m.variant_id, m.core_id, m.landmarks, r.str
        m.trial, r.draws, m.error, m.noise, r.error_noise, r.error_se,
        dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, m.landmarks, m.trial, k.strategy_id, k.pairing_id,
                           k.factors_id) AS choice_id,
-       CASE WHEN NOT is_noise(r.error_subspace, coalesce(r.error_subspace_noise, 1e-12))
-           THEN m.error / r.error_subspace - 1 END AS above,
+       m.above,
        r.status = 'ok' AND r.error_core IS NULL AND r.error_subspace IS NOT NULL AS keeps_rows,
        r.status = 'ok' AS ok, r.n, r.error_subspace, r.core_cutoff, r.core_residual, r.rowsum_deviation,
        r.landmark_condition

@@ -1,19 +1,19 @@
 -- A cell is what one table's entry is of: a panel, a variant, a core and a number of landmarks. `member` says of each
 -- row which cell it is of.
--- needs: variant
+-- needs: variant above_best_core
 CREATE TEMP TABLE member (
     panel_id INTEGER, core_id INTEGER, landmarks INTEGER, variant_id INTEGER, head_id INTEGER, trial INTEGER,
     id INTEGER, position INTEGER, source_id INTEGER, error REAL, noise INTEGER, subspace REAL, subspace_noise REAL,
-    select_s REAL, core_s REAL, exact_s REAL, flops REAL, floor_rank REAL, baseline_mean REAL,
+    above REAL, select_s REAL, core_s REAL, exact_s REAL, flops REAL, floor_rank REAL, baseline_mean REAL,
     PRIMARY KEY (panel_id, core_id, landmarks, variant_id, head_id, trial, id)
 ) WITHOUT ROWID;
 INSERT INTO member
 SELECT r.panel_id, r.core_id, r.landmarks, v.variant_id, r.head_id, r.trial, r.id, r.position, r.source_id,
        CASE WHEN r.status = 'ok' THEN r.error END,
        CASE WHEN r.status = 'ok' THEN is_noise(r.error, r.error_noise) END,
-       CASE WHEN r.status = 'ok' THEN r.error_subspace END, coalesce(r.error_subspace_noise, 1e-12),
+       CASE WHEN r.status = 'ok' THEN r.error_subspace END, r.subspace_noise, r.above,
        CASE WHEN r.status = 'ok' THEN r.select_s END, r.core_s, r.exact_s, r.flops, r.floor_rank, r.baseline_mean
-FROM run AS r JOIN variant_of AS v USING (line_id)
+FROM above_best_core AS r JOIN variant_of AS v USING (line_id)
 ORDER BY 1, 2, 3, 4, 5, 6, 7;
 
 CREATE TEMP TABLE cell AS

@@ -1,20 +1,15 @@
 -- A choice of landmarks is what one strategy picked on one head in one trial, for one kernel, pairing and factors.
 -- Those with one like_id differ in landmarks and trial alone; those with one level_id are of one panel and have as many
 -- landmarks. `outcome` has each choice against each core: a row is in each trial that it stands for (key.last_trial).
--- above: the error above the best core's of F X B, as a share of that; unseen: the same on the rows of S that the core
--- has not looked at. Rounding noise is NULL.
+-- subspace, above, unseen: as in above_best_core.sql.
+-- needs: above_best_core
 CREATE TEMP TABLE taken AS
 SELECT k.panel_id, k.core_id, k.trial, k.last_trial, r.landmarks, 16 * r.landmarks >= r.n AS dense,
        dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, k.strategy_id, k.pairing_id, k.factors_id) AS like_id,
        r.status = 'ok' AS ok,
        CASE WHEN r.status = 'ok' AND NOT is_noise(r.error, r.error_noise) THEN r.error END AS error,
-       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error_subspace, coalesce(r.error_subspace_noise, 1e-12))
-           THEN r.error_subspace END AS subspace,
-       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error_subspace, coalesce(r.error_subspace_noise, 1e-12))
-           THEN r.error / r.error_subspace - 1 END AS above,
-       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error_unseen_subspace, coalesce(r.error_subspace_noise, 1e-12))
-           THEN r.error_unseen / r.error_unseen_subspace - 1 END AS unseen
-FROM key AS k JOIN run AS r ON r.id = k.id;
+       r.subspace, r.above, r.unseen
+FROM key AS k JOIN above_best_core AS r ON r.id = k.id;
 
 CREATE TEMP TABLE choice (id INTEGER PRIMARY KEY, level_id INTEGER, like_id INTEGER, landmarks INTEGER, trial INTEGER,
                           last_trial INTEGER, panel_id INTEGER, dense INTEGER);

@@ -9,9 +9,9 @@ WITH lasting_row AS MATERIALIZED (SELECT id, last_trial FROM key WHERE trial < l
 weighed_row AS (
     SELECT m.*, min(coalesce(last_trial, m.trial), trials - 1) - m.trial + 1 AS times
     FROM member AS m JOIN panel ON panel.id = m.panel_id LEFT JOIN lasting_row AS l ON l.id = m.id
-    WHERE NOT is_noise(subspace, subspace_noise))
-SELECT core_id, landmarks, panel_id, variant_id, head_id, size(list(repeated(subspace, times))) AS count,
-       list(repeated(error / subspace - 1, times)) AS above, list(repeated(core_s, times)) AS core_s
+    WHERE above IS NOT NULL)
+SELECT core_id, landmarks, panel_id, variant_id, head_id, size(list(repeated(above, times))) AS count,
+       list(repeated(above, times)) AS above, list(repeated(core_s, times)) AS core_s
 FROM weighed_row
 GROUP BY core_id, landmarks, panel_id, variant_id, head_id;
 CREATE UNIQUE INDEX excesses ON excess (core_id, landmarks, panel_id, variant_id, head_id, count);
