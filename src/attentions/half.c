@@ -93,8 +93,10 @@ static void attend(void *self, int task, int thread)
     const room *r = &w->state->rooms[thread];
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, task / blocks);
     nb_scalar *out = h.out + (size_t)at * (size_t)dv;
+    /* Logits Q K' / sqrt d of rounded q and k: a column of n for each query. */
     round_to(w->o->format, (size_t)count * (size_t)d, h.q + (size_t)at * (size_t)d, r->q);
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, n, count, d, 1 / sqrt(d), keys->k, d, r->q, d, 0, r->row, n);
+    /* Numerators exp(logit - largest), rounded after they are summed; 0 for keys that are masked. */
     nb_scalar sums[QUERIES] = {0};
     for (int i = 0; i < count; i++) {
         nb_scalar *row = r->row + (size_t)i * (size_t)n;
@@ -104,6 +106,7 @@ static void attend(void *self, int task, int thread)
         round_to(w->o->format, seen, row, row);
         memset(row + seen, 0, ((size_t)n - seen) * sizeof *row);
     }
+    /* Their sum of values in double, over the sum of numerators, rounded. */
     nb_scalar_to_double((size_t)count * (size_t)n, r->row, r->weights);
     nb_gemm(NB_PLAIN, NB_PLAIN, dv, count, n, 1, keys->v, dv, r->weights, n, 0, r->out, dv);
     for (int i = 0; i < count * dv; i++)

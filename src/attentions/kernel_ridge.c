@@ -629,6 +629,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
                                [ROWS] = {.per_head = w.plans.kinds->groups, .task = attend_rows},
                                [INTERPOLATE] = {.per_head = 1, .task = interpolate_head},
                                [ANSWER] = {.per_head = answer_blocks(most), .task = answer}};
+    /* Near keys and exact answers are stages of their own, of blocks of queries. */
     if (most->top > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_strongest};
     if (most->o->limit > 0) stages[count++] = (nb_stage){.per_head = blocks, .task = answer_exactly};
     double select_s = 0, answer_s = 0;
@@ -640,6 +641,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
         select_s += h->select_s;
         if (h->diverged) pass->diverged = "the outputs at the exact queries are not finite";
     }
+    /* Choosing landmarks is measured within the stage that interpolates. */
     for (int i = ANSWER; i < count; i++) answer_s += stages[i].busy_s;
     nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[GROUP].busy_s + select_s,
                                                 [NB_PART_B] = stages[CHOOSE].busy_s + stages[ROWS].busy_s,

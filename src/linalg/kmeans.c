@@ -373,6 +373,7 @@ nb_status nb_nearest_centres(int d, int n, const nb_scalar *x, int m, const doub
     work w = {.c = &clusters, .how = &(nb_kmeans_how){.restarts = 1}};
     size_t length = (size_t)d;
     double *panel;
+    /* The first panel's points in double, and what bounds of centres need. */
     NB_NEED(panel, nb_alloc_raw(ctx, length * NB_PANEL));
     nb_scalar_to_double(length * (size_t)clusters.n, x, panel);
     NB_TRY(ctx, work_init(&w, panel, ctx));
@@ -380,6 +381,7 @@ nb_status nb_nearest_centres(int d, int n, const nb_scalar *x, int m, const doub
     renew(&w);
     nb_count_multiplications((double)n * m * d);
     for (int j = 0; j < m; j++) nb_bounding_set(&w.bounds, j, centre(&clusters, j));
+    /* Panel by panel: its points, their bounds begun anew, their nearest centres. */
     for (int first = 0; first < n; first += NB_PANEL) {
         clusters.n = n - first < NB_PANEL ? n - first : NB_PANEL;
         if (first > 0) {

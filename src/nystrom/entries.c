@@ -31,16 +31,19 @@ static nb_status entries(const nb_projection *p, const double *f, const double *
     NB_NEED(g, nb_alloc_raw(ctx, m * NB_STRIPE));
     NB_NEED(rows, nb_alloc_raw(ctx, n * NB_STRIPE));
     for (int first = 0; first < p->n; first += NB_STRIPE) {
+        /* G = X' F' of the stripe's rows of F, then the rows of F X B: B' G. */
         int count = p->n - first < NB_STRIPE ? p->n - first : NB_STRIPE;
         nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, count, p->m, 1, r->x, p->m, f + (size_t)first * m, p->m, 0, g, p->m);
         nb_gemm(NB_PLAIN, NB_PLAIN, p->n, count, p->m, 1, b, p->n, g, p->m, 0, rows, p->n);
         if (r->keep_rows) NB_TRY(ctx, put_exact(p->scene, r->seen, order, first, count, rows, ctx));
+        /* How many entries are negative and their sum; the entropy. */
         double number, sum;
         nb_negatives(n * (size_t)count, rows, -r->entry_noise, &number, &sum);
         negative += number;
         mass += sum;
         if (wanted & NB_WANT_ENTROPY) entropy += nb_entropy(n * (size_t)count, rows);
     }
+    /* The share of the n^2 entries, and mass and entropy of a row in the mean. */
     if (wanted & NB_WANT_ENTRIES) {
         out->negative_fraction = negative / p->n / p->n;
         out->negative_mass = mass / p->n;

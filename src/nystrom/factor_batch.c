@@ -38,22 +38,25 @@ static nb_status view_init(nb_batch *b, int i, double *f, nb_ctx *ctx)
     nb_projection *p = &v->p;
     *v = (nb_view){.of = b, .block = b->blocks.block_of[i], .todo = true};
     *p = (nb_projection){.scene = b->scene, .factors = b->pairs[i].factors, .n = b->blocks.n, .m = m, .q_f = f};
+    /* Q_B and R_B: the first columns of the block's, which may serve pairs with more landmarks. */
     p->q_b = b->blocks.q + n * (size_t)block->column;
     NB_NEED(p->r_f, nb_alloc_reals(ctx, square, 3));
     p->r_b = p->r_f + square;
     p->mid = p->r_b + square;
     nb_blocks_triangle(&b->blocks, i, m, p->r_b);
     NB_NEED(p->ones, nb_alloc_reals(ctx, (size_t)m, 1));
-    for (int j = 0; j < m; j++) p->ones[j] = nb_sum(n, p->q_b + n * (size_t)j);
+    for (int j = 0; j < m; j++) p->ones[j] = nb_sum(n, p->q_b + n * (size_t)j); /* Q_B' 1 */
     b->pairs[i].own = v;
     v->offer =
         (nb_offer){b->scene, b->pairs[i].landmarks, b->pairs[i].kind, {m, m, p->r_f, p->r_b, p->mid}, p->q_b, b->order};
     nb_factors_offer(p->factors, &v->offer);
+    /* F = Q_F R_F, in its place; then |F| = |R_F| and |B| = |R_B|. */
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_orthonormalise(NB_ROWS, p->n, m, f, p->r_f, &rank, ctx));
     p->f = nb_frobenius(square, p->r_f);
     p->b = nb_frobenius(square, p->r_b);
     p->upper = nb_is_upper(m, p->r_f) && nb_is_upper(m, p->r_b);
+    /* Rank and condition of A. */
     double done_s = nb_clock_s();
     NB_TRY(ctx, nb_landmarks_of_a(p->factors, &p->landmark_rank, &p->landmark_condition, ctx));
     b->times.orthonormal_s += done_s - start_s;

@@ -66,6 +66,7 @@ static nb_status lay_out(int count, const nb_crossed_value *values, layout *l, n
     NB_NEED(l->trial, nb_alloc(ctx, (size_t)count + 1, sizeof *l->trial));
     NB_NEED(l->mean, nb_alloc_reals(ctx, (size_t)count + 1, 1));
     NB_NEED(sums, nb_alloc_reals(ctx, (size_t)l->sources + 1, 1));
+    /* y_t, the mean of each trial that has all k sources, and the sums of each source over these trials. */
     for (int i = 0, next; i < count; i = next) {
         for (next = i; next < count && values[next].trial == values[i].trial; next++) continue;
         if (next - i < l->sources) continue;
@@ -75,6 +76,7 @@ static nb_status lay_out(int count, const nb_crossed_value *values, layout *l, n
         }
         l->trial[l->trials++] = values[i].trial;
     }
+    /* The residuals of source + trial: e_ct = y_ct - y_c - y_t + y. */
     for (int t = 0; t < l->trials; t++) grand += l->mean[t] / l->trials;
     for (int i = 0, t = 0; i < count && t < l->trials; i++) {
         if (values[i].trial != l->trial[t]) continue;
@@ -83,6 +85,7 @@ static nb_status lay_out(int count, const nb_crossed_value *values, layout *l, n
         i += l->sources - 1;
         t++;
     }
+    /* s_e^2 / (k T), s_e^2 their sum of squares over (k - 1) (T - 1). */
     double freedom = (l->sources - 1.0) * (l->trials - 1.0);
     l->residual_s = freedom > 0 ? squares / freedom / l->sources / l->trials : 0;
     return NB_OK;
@@ -119,6 +122,7 @@ static nb_status estimate(int count, const layout *const *layouts, double weight
     int *numbers, trials = 0;
     NB_NEED(means, nb_alloc_reals(ctx, (size_t)layouts[0]->trials + 1, 1));
     NB_NEED(numbers, nb_alloc(ctx, (size_t)layouts[0]->trials + 1, sizeof *numbers));
+    /* y_t, the weighted mean over layouts, of the T trials that are in all of them. */
     for (int t = 0; t < layouts[0]->trials; t++) {
         double mean = 0;
         int in = 0;
@@ -134,6 +138,7 @@ static nb_status estimate(int count, const layout *const *layouts, double weight
         sum += means[trials] = mean;
         numbers[trials++] = layouts[0]->trial[t];
     }
+    /* square = sum_t (y_t - y)^2 / (T - 1) / T; variance = max(0, square - s_e^2 / (k T)). */
     for (int t = 0; t < trials; t++) squares += (means[t] - sum / trials) * (means[t] - sum / trials);
     for (int g = 0; g < count; g++) residual_s += weight * weight * layouts[g]->residual_s;
     *e = (nb_common_error){.df = NAN, .trials = trials};
@@ -156,12 +161,14 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
     NB_NEED(own, nb_alloc(ctx, (size_t)count + 1, sizeof *own));
     NB_NEED(layouts, nb_alloc(ctx, (size_t)strata + 1, sizeof *layouts));
     NB_NEED(used, nb_alloc(ctx, (size_t)strata + 1, sizeof *used));
+    /* The values by stratum, trial and source, one of each. */
     if (count > 0) memcpy(own, values, (size_t)count * sizeof *own);
     for (int i = 0; i < count; i++)
         NB_REQUIRE(ctx, own[i].stratum >= 0 && own[i].stratum < strata, NB_EINVAL, "stratum %d of %d", own[i].stratum,
                    strata);
     qsort(own, (size_t)count, sizeof *own, compare_values);
     count = average(count, own);
+    /* Each stratum by itself. */
     for (int g = 0, first = 0, end; g < strata; g++, first = end) {
         const layout *one = &layouts[g];
         for (end = first; end < count && own[end].stratum == g; end++) continue;
@@ -172,6 +179,7 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
         if (layouts[g].trials > most) most = layouts[g].trials;
         if (layouts[g].trials > 1) used[used_count++] = one;
     }
+    /* The mean over strata with equal weights; one with a single trial has no spread to add. */
     errors[strata] = (nb_common_error){.df = NAN, .trials = most};
     if (used_count > 0 && shares[strata])
         NB_TRY(ctx, estimate(used_count, used, 1.0 / with_values, &errors[strata], ctx));
