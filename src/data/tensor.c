@@ -60,32 +60,6 @@ double nb_half_to_real(uint16_t bits)
     return bits >> 15 ? -magnitude : magnitude;
 }
 
-/* Sign, exponent and `fraction_bits` of fraction in 16 bits, rounded once: by
- * way of float, a value just beside a tie would be rounded twice. nearbyint
- * rounds to nearest even in the default mode, which nothing here changes. */
-static uint16_t narrow(double value, int fraction_bits)
-{
-    int sign = signbit(value) ? 0x8000 : 0, infinity = 0x7fff >> fraction_bits << fraction_bits;
-    int lowest = 2 - (1 << (14 - fraction_bits)); /* exponent of the smallest normal number */
-    double magnitude = fabs(value);
-    if (isnan(value)) return (uint16_t)(sign | infinity | 1 << (fraction_bits - 1));
-    int exponent = magnitude < ldexp(1, lowest) ? lowest : ilogb(magnitude);
-    if (exponent > 1 - lowest) return (uint16_t)(sign | infinity);
-    int fraction = (int)nearbyint(ldexp(magnitude, fraction_bits - exponent)); /* 0 ... 2^(fraction_bits + 1) */
-    if (fraction < 1 << fraction_bits) return (uint16_t)(sign | fraction);
-    return (uint16_t)(sign + ((exponent - lowest) << fraction_bits) + fraction);
-}
-
-uint16_t nb_real_to_half(double value)
-{
-    return narrow(value, 10);
-}
-
-uint16_t nb_real_to_bfloat(double value)
-{
-    return narrow(value, 7);
-}
-
 static uint64_t word_at(const unsigned char *bytes, size_t size, bool big_endian)
 {
     uint64_t value = 0;

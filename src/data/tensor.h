@@ -79,15 +79,6 @@ nb_status nb_safetensors_find(const char *path, const nb_safetensors *file, cons
                               nb_tensor *tensor, nb_ctx *ctx);
 const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key); /* NULL if absent */
 
-typedef struct {
-    const char *name;
-    nb_dtype dtype; /* NB_F16, NB_BF16, NB_F32 or NB_F64: values are rounded to nearest even */
-    int rank;
-    int64_t shape[NB_MAX_RANK];
-    const double *values; /* C order */
-} nb_tensor_out;
-nb_status nb_safetensors_save(const char *path, int count, const nb_tensor_out *tensors, json_t *metadata, nb_ctx *ctx);
-
 /* Read elements first ... first + count - 1 in C order (whatever the order of the file) as doubles or as int64.
  * Integers: NB_EINVAL for a floating type. */
 nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out,
@@ -99,7 +90,5 @@ nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t 
                                   nb_ctx *ctx);
 
 double nb_half_to_real(uint16_t bits);
-uint16_t nb_real_to_half(double value);   /* round to nearest even; overflow gives Inf */
-uint16_t nb_real_to_bfloat(double value); /* the same */
 
 #endif

@@ -3,6 +3,7 @@
  * strategies/ or src/ is covered without a word here. What must hold is what
  * strategies/strategy.h and components/component.h promise. */
 #include "api/nysbench.h"
+#include "safetensors.h"
 #include "testing.h"
 
 #include "base/scratch.h"
@@ -71,9 +72,9 @@ static const char *other_heads(nb_ctx *ctx, int d)
         q[i] = sin(2.385 * (double)i);
         k[i] = cos(1.337 * (double)i);
     }
-    nb_tensor_out tensors[] = {{.name = "q", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = q},
+    tensor_out tensors[] = {{.name = "q", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = q},
                                {.name = "k", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = k}};
-    assert_ok(ctx, nb_safetensors_save(path, 2, tensors, NULL, ctx));
+    assert_ok(ctx, save_safetensors(path, 2, tensors, NULL, ctx));
     return nb_format(ctx, "landmarks_from=\"%s\"", path);
 }
 

@@ -3,6 +3,7 @@
  * tokens and the windows of all. Standard errors are of means over the stated
  * numbers of draws; 4 of them fail by chance once in 16,000 seeds, and the seed is
  * fixed. */
+#include "safetensors.h"
 #include "testing.h"
 
 #include "base/scratch.h"
@@ -191,12 +192,12 @@ static void test_sources_of_heads(void **state)
     nb_ctx *ctx = *state;
     static const double values[6] = {0.25, -1, 2.5, 0.125, 3, -0.75};
     static const char *const sources[] = {"brick", "kjv", "grass"};
-    const nb_tensor_out q = {"q", NB_F32, 4, {3, 2, 1, 1}, values};
+    const tensor_out q = {"q", NB_F32, 4, {3, 2, 1, 1}, values};
     const char *folder, *path;
     json_t *metadata = json_pack("{s:s}", "sources", "brick kjv grass");
     assert_ok(ctx, nb_temporary_folder(&folder, ctx));
     path = nb_format(ctx, "%s/head.safetensors", folder);
-    assert_ok(ctx, nb_safetensors_save(path, 1, &q, metadata, ctx));
+    assert_ok(ctx, save_safetensors(path, 1, &q, metadata, ctx));
     json_decref(metadata);
     for (int head = -1; head < 6; head++) {
         const char *one = head < 0 ? "" : nb_format(ctx, ", head=%d", head);
