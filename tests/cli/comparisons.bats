@@ -276,7 +276,7 @@ core_stars() {
 }
 
 core_verdicts() {
-    of_json 'print(*(line["verdict"] for line in x))' "$NYSBENCH" compare "$@" --by core
+    of_json 'print(*(line["verdict"] for line in x), sep=",")' "$NYSBENCH" compare "$@" --by core
 }
 
 @test "the table of cores stars the nearest one where it is better by compare, and none that compare refuses" {
@@ -293,12 +293,12 @@ Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
     [ "$(core_stars "$WORK/r")" = "iterative(steps=6):1" ]
-    [ "$(core_verdicts "$WORK/r" --pool strategy)" = "undecided better" ]
+    [ "$(core_verdicts "$WORK/r" --pool strategy)" = undecided,better ]
     # one that has looked at the rows that it is judged on
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/s" --set 'cores=["svd(rcond=0.9)", "fitted(rows=48)"]'
     expect_status 0
     [ -z "$(core_stars "$WORK/s")" ]
-    [ "$(core_verdicts "$WORK/s")" = "refused refused refused refused" ]
+    [ "$(core_verdicts "$WORK/s")" = refused,refused,refused,refused ]
     # one that another build has measured
     in_store "$WORK/r" "INSERT INTO manifests SELECT id + 1, build, 'another', text FROM manifests;
         UPDATE results SET manifest = manifest + 1 WHERE core LIKE 'iterative(steps=6%'"

@@ -398,8 +398,8 @@ static int check_refusals(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
 }
 
 /* Tables whose stars compare two methods: what is compared, and of each star the one with less error, the other, the
- * core (NULL: any), landmarks, the stratum (-1: several), the ratio of the two where the table has it, and how often the
- * star is shown. */
+ * core (NULL: any), landmarks, the stratum (-1: several), the ratio of the two where the table has it, and how often
+ * the star is shown. */
 static const struct {
     const char *table, *by, *pool, *starred;
 } star_tables[] = {
@@ -420,7 +420,8 @@ static const struct {
      "JOIN core AS next ON next.id = next_id WHERE verdict = 'better'"}};
 
 /* A star stands where the comparison of its two methods, asked for that cell, is not refused, has a verdict, and finds
- * the same one to have less error: by the same interval, which that of the table contains. Returns how many there are. */
+ * the same one to have less error: by the same interval, which that of the table contains. Returns how many there are.
+ */
 static int check_stars(nb_relation *r, size_t of, nb_ctx *ctx)
 {
     const nb_compare_terms terms = {

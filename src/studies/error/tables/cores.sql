@@ -12,7 +12,7 @@ ORDER BY place, landmarks;
 -- heading: Cores, % above the best one on the same landmarks
 -- holds: 100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and
 --   trials; core_s: median seconds at the core's largest m.
--- note: *: better than the next of its column, by the verdict of 'nysbench compare --by core', corrected for all that
+-- note: *: better than the next of its column, by the verdict of 'nysbench compare' on cores, corrected for all that
 --   may have a star here; of cores that were measured on all choices of landmarks of the column, oracles aside. It
 --   takes 6 sources or more: each input of a file is one; where data are drawn, each trial is one
 -- note: !: not measured on all of them: not planned, skipped or missing

@@ -6,7 +6,7 @@ WITH row_with_noise AS (SELECT run.*, coalesce(error_subspace_noise, 1e-12) AS s
 row_with_best AS (
     SELECT row_with_noise.*,
            CASE WHEN status = 'ok' AND NOT is_noise(error_subspace, subspace_noise) THEN error_subspace END AS subspace,
-           CASE WHEN status = 'ok' AND NOT is_noise(error_unseen_subspace, subspace_noise) THEN error_unseen_subspace END
-               AS unseen_subspace
+           CASE WHEN status = 'ok' AND NOT is_noise(error_unseen_subspace, subspace_noise)
+               THEN error_unseen_subspace END AS unseen_subspace
     FROM row_with_noise)
 SELECT row_with_best.*, error / subspace - 1 AS above, error_unseen / unseen_subspace - 1 AS unseen FROM row_with_best;

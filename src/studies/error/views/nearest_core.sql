@@ -1,5 +1,5 @@
--- The nearest core of a number of landmarks (core_above.sql) against the next one, where its lead is tested: the pairs of
--- all settings with so many landmarks, unless the two are not compared in one of them.
+-- The nearest core of a number of landmarks (core_above.sql) against the next one, where its lead is tested: the pairs
+-- of all settings with so many landmarks, unless the two are not compared in one of them.
 -- needs: core_above pairs:core,all
 CREATE TEMP VIEW nearest_core_refused AS
 SELECT DISTINCT c.landmarks, c.core_id, c.next_id, n.refusal
