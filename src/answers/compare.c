@@ -268,7 +268,7 @@ static nb_status judge_all(comparer *c, const nb_comparison *together)
     return c->terms->contrast.pool ? find_changes(c) : NB_OK;
 }
 
-/* Finds by what is compared: what is given, or the study's metric and its measure of error, as far as rows have them. */
+/* Finds by what is compared: what is given, or the study's metric and its measure of error as far as rows have them. */
 static nb_status find_metrics(const nb_relation *relation, const nb_contrast_terms *terms, const nb_column *metrics[2],
                               nb_ctx *ctx)
 {

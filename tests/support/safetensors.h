@@ -18,8 +18,8 @@ typedef struct {
     const double *values; /* C order */
 } tensor_out;
 
-/* Sign, exponent and `fraction_bits` of fraction in 16 bits, rounded once, to nearest even: by way of float, a value just
- * beside a tie would be rounded twice. */
+/* Sign, exponent and `fraction_bits` of fraction in 16 bits, rounded once, to nearest even: by way of float, a value
+ * just beside a tie would be rounded twice. */
 static inline uint16_t narrow_real(double value, int fraction_bits)
 {
     int sign = signbit(value) ? 0x8000 : 0, infinity = 0x7fff >> fraction_bits << fraction_bits;

@@ -15,7 +15,7 @@ WITH row AS (
 usual AS ( -- those that most rows have
     SELECT (SELECT clusters FROM row GROUP BY clusters ORDER BY count(*) DESC, min(part_id) LIMIT 1) AS k,
            (SELECT tau FROM row GROUP BY tau ORDER BY count(*) DESC, min(part_id) LIMIT 1) AS t),
-point AS (
+drawn_ratio AS (
     SELECT 0 AS place, 'partitions' AS figure, 'partitions, in the order of the legend' AS x_name, part_id,
            1.0 + partition_id AS x, row.id, y FROM row JOIN usual WHERE clusters = k AND tau = t
     UNION ALL
@@ -25,9 +25,9 @@ point AS (
     SELECT 2, 'tau', 'tau, the threshold of local ranks', part_id, tau, row.id, y FROM row JOIN usual
     WHERE clusters = k AND (SELECT count(DISTINCT tau) FROM row) > 1)
 SELECT figure, data.panel, partition_label AS series, count(*) AS count, x, median(y) AS median,
-       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, median_low(y, point.id) AS median_low,
-       median_high(y, point.id) AS median_high, 'curve' AS _style, look AS _look, partition_id AS _order,
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, median_low(y, drawn_ratio.id) AS median_low,
+       median_high(y, drawn_ratio.id) AS median_high, 'curve' AS _style, look AS _look, partition_id AS _order,
        x_name AS _x_name, k AS _k, t AS _tau
-FROM point JOIN part USING (part_id) JOIN data USING (data_id) JOIN look_partition AS l ON l.spec = partition
+FROM drawn_ratio JOIN part USING (part_id) JOIN data USING (data_id) JOIN look_partition AS l ON l.spec = partition
 JOIN usual
 WHERE y IS NOT NULL GROUP BY place, data_id, partition_id, x ORDER BY place, data_id, partition_id, x;

@@ -9,7 +9,7 @@
 -- set: x_scale 10
 -- set: x_name {_x_name}
 -- set: y_name error of the model's output (model_error)
-WITH point AS (
+WITH median_effect AS (
     SELECT measured.place, measure AS figure, stratum_id, layer, n, look, series, attention_id, count(*) AS count,
            median(x) AS x, median(model_error) AS median, quantile(model_error, 0.1) AS p10,
            quantile(model_error, 0.9) AS p90, median_low(model_error, run.id) AS low,
@@ -21,7 +21,7 @@ WITH point AS (
     GROUP BY measured.place, stratum_id, layer, n, attention_id),
 best AS (
     SELECT figure, series, percent_rank() OVER (PARTITION BY figure, stratum_id, layer, n ORDER BY min(median)) AS place
-    FROM point GROUP BY figure, stratum_id, layer, n, series),
+    FROM median_effect GROUP BY figure, stratum_id, layer, n, series),
 standing AS ( -- by the mean place of their best points in the panels
     SELECT figure, series, row_number() OVER (PARTITION BY figure ORDER BY mean(place), series) AS place,
            count(*) OVER (PARTITION BY figure) AS methods
@@ -36,5 +36,5 @@ SELECT figure, stratum.label || ', layers: ' || coalesce(layer, '?')
        CASE figure WHEN 'error' THEN 'relative error of S (error)'
                    WHEN 'error_subspace' THEN 'the least error that any X reaches (error_subspace)'
                    ELSE 'relative error of the heads'' outputs (output_error)' END AS _x_name
-FROM point JOIN shown USING (figure, series) JOIN stratum ON stratum.id = stratum_id
-ORDER BY place, point.first, named, look, x, attention_id;
+FROM median_effect JOIN shown USING (figure, series) JOIN stratum ON stratum.id = stratum_id
+ORDER BY place, median_effect.first, named, look, x, attention_id;

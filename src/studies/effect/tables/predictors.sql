@@ -13,12 +13,11 @@ SELECT model, layers, n, landmarks, core, effect, predictor, sources, attentions
        max(-1.0, low) AS low, min(1.0, high) AS high
 FROM agreement JOIN part USING (part_id) ORDER BY part_id, effect_place, predictor_place;
 
-WITH line AS (
+WITH part_effect AS (
     SELECT part_id, effect, effect_place, max(sources) AS sources, max(attentions) AS attentions FROM agreement
     GROUP BY part_id, effect)
-SELECT part.label AS model, coalesce(layers, '') AS layers, n, landmarks AS m, core, line.effect, line.sources,
-       line.attentions, predictor.label AS _across, correlation AS _cell, max(-1.0, low) AS _low,
-       min(1.0, high) AS _high
-FROM line JOIN part USING (part_id) JOIN predictor
-LEFT JOIN agreement AS a ON a.part_id = line.part_id AND a.effect = line.effect AND a.predictor = predictor.name
-ORDER BY line.part_id, line.effect_place, predictor.place;
+SELECT part.label AS model, coalesce(layers, '') AS layers, n, landmarks AS m, core, e.effect, e.sources, e.attentions,
+       predictor.label AS _across, correlation AS _cell, max(-1.0, low) AS _low, min(1.0, high) AS _high
+FROM part_effect AS e JOIN part USING (part_id) JOIN predictor
+LEFT JOIN agreement AS a ON a.part_id = e.part_id AND a.effect = e.effect AND a.predictor = predictor.name
+ORDER BY e.part_id, e.effect_place, predictor.place;

@@ -17,7 +17,7 @@ WITH ranked AS (
     SELECT core_id, variant_id, row_number() OVER (PARTITION BY core_id ORDER BY ratio, variant_id) AS rank,
            count(*) OVER (PARTITION BY core_id) AS lines
     FROM core_contest_over_m_estimate WHERE of_panel IS NULL AND ratio > 0 AND ratio < 9e999),
-point AS (
+panel_ratio AS (
     SELECT r.core_id, r.variant_id, panel.id AS panel_id, rank, ratio, low, high
     FROM ranked AS r JOIN (SELECT id FROM panel UNION ALL SELECT NULL) AS panel
     LEFT JOIN core_contest_over_m_estimate AS e ON e.core_id = r.core_id AND e.variant_id = r.variant_id
@@ -30,8 +30,8 @@ SELECT core.label AS figure, v.label AS strategy, coalesce(panel.title, 'all') A
        CASE WHEN panel_id IS NULL THEN coalesce(high, 0) ELSE 0 END AS _high, v.oracle AS _oracle,
        core.full AS _core, first.full AS _first,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
-FROM point JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id JOIN core AS first ON first.place = 0
-LEFT JOIN panel ON panel.id = panel_id
+FROM panel_ratio JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id
+JOIN core AS first ON first.place = 0 LEFT JOIN panel ON panel.id = panel_id
 ORDER BY core.place, rank, panel_id;
 
 SELECT note FROM core_left_out ORDER BY core_id;

@@ -24,7 +24,7 @@ priced_row AS (
     SELECT *, 0 AS by_time, flops AS x FROM shown_row WHERE flops IS NOT NULL
     UNION ALL SELECT *, 1, time FROM shown_row WHERE time IS NOT NULL AND manifest IN ( -- others disturb times
         SELECT id FROM main.manifests WHERE json_extract(text, '$.jobs') <= 1)),
-point AS (
+drawn_median AS (
     SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, v.look,
            count(*) AS count, median(x) AS x, median(error) AS median, quantile(error, 0.1) AS p10,
            quantile(error, 0.9) AS p90, median_low(error, priced_row.id) AS low,
@@ -37,11 +37,11 @@ point AS (
            median_high(baseline_mean, id)
     FROM priced_row WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
 SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.label AS figure, panel.title AS panel, series,
-       count, point.x AS x, median, p10, p90, low AS median_low, high AS median_high,
+       count, drawn_median.x AS x, median, p10, p90, low AS median_low, high AS median_high,
        CASE WHEN by_time THEN 'seconds of a forward pass / exact attention''s'
             ELSE 'flops of a forward pass / exact attention''s (4 n^2 d)' END || ', m = ' || least || ' to ' || most
        || CASE WHEN uncounted AND NOT by_time
           THEN '; not drawn: oracles, plug-ins and programs, whose flops are not counted' ELSE '' END AS _x_name,
-       style AS _style, point.look AS _look, variant_id AS _order
-FROM point JOIN core ON core.id = core_id JOIN panel ON panel.id = panel_id JOIN range
+       style AS _style, drawn_median.look AS _look, variant_id AS _order
+FROM drawn_median JOIN core ON core.id = core_id JOIN panel ON panel.id = panel_id JOIN range
 ORDER BY core.place, by_time, panel_id, variant_id, landmarks;

@@ -23,7 +23,7 @@ drawn_core AS (
 shown_row AS (
     SELECT * FROM above WHERE landmarks = :m AND ok AND variant_id IN
         (SELECT variant_id FROM above WHERE core_cutoff < 9e999)),
-line AS (
+drawn_error AS (
     SELECT variant_id, panel_id, s.core_id AS key, s.id, core_cutoff AS x, s.error AS y, sweep AS series, 'curve'
         AS style,
            look, first AS line
@@ -38,8 +38,8 @@ line AS (
     SELECT variant_id, panel_id, 0, id, 1.0, error_subspace, 'subspace part: the best core', 'level', NULL, 9000000
     FROM shown_row)
 SELECT v.label AS figure, panel.title AS panel, series, count(*) AS count, median(x) AS x, median(y) AS median,
-       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, median_low(y, line.id) AS median_low,
-       median_high(y, line.id) AS median_high, style AS _style, line.look AS _look, line AS _order, :m AS _m
-FROM line JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, median_low(y, e.id) AS median_low,
+       median_high(y, e.id) AS median_high, style AS _style, e.look AS _look, line AS _order, :m AS _m
+FROM drawn_error AS e JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 WHERE x < 9e999 AND y < 9e999 GROUP BY variant_id, panel_id, line, key
 ORDER BY variant_id, panel_id, line, median(x), key;

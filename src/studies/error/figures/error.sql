@@ -11,7 +11,7 @@
 -- bars: median
 -- set: x_name landmarks m
 -- set: y_name relative error  |S - FXB|_F / |S|_F
-WITH line AS (
+WITH drawn_median AS (
     SELECT core.place + 1 AS core, panel_id, variant_id + 1 AS series, landmarks, count, median, p10, p90,
            core.full AS core_name, core.label, v.label AS series_name, low, high, 'curve' AS style,
            v.look, variant_id AS line
@@ -22,11 +22,10 @@ WITH line AS (
     UNION ALL
     SELECT 0, panel_id, -1, landmarks, baseline_count, baseline_mean, baseline_p10, baseline_p90, NULL, NULL,
            'constant ' || constant, baseline_low, baseline_high, 'faint', NULL, 1000001 FROM level)
-SELECT core, panel_id + 1 AS panel, line.series, landmarks, line.count, median, p10, p90, core_name, panel.title
-    AS panel_name,
-       series_name, label AS _figure, panel.title AS _panel, series_name || CASE style WHEN 'line' THEN ' (median)'
-           ELSE '' END AS _series, style AS _style, line.look AS _look,
+SELECT core, panel_id + 1 AS panel, d.series, landmarks, d.count, median, p10, p90, core_name,
+       panel.title AS panel_name, series_name, label AS _figure, panel.title AS _panel,
+       series_name || CASE style WHEN 'line' THEN ' (median)' ELSE '' END AS _series, style AS _style, d.look AS _look,
        line AS _order, coalesce(low, median) AS _low, coalesce(high, median) AS _high,
        coalesce('; pairing ' || (SELECT usual FROM variant) || ' unless another is named', '') AS _usual
-FROM line JOIN panel ON panel.id = panel_id
-ORDER BY line.series <= 0, line.series * (line.series <= 0) DESC, panel_id, line, core, landmarks;
+FROM drawn_median AS d JOIN panel ON panel.id = panel_id
+ORDER BY d.series <= 0, d.series * (d.series <= 0) DESC, panel_id, line, core, landmarks;

@@ -18,7 +18,7 @@ FROM ratio JOIN scope_name USING (scope_id) JOIN method ON method.id = strategy_
 LEFT JOIN stratum ON stratum.id = stratum_id
 WHERE head_id IS NULL ORDER BY scope_id, stratum_id, strategy_id, landmarks;
 
-WITH point AS (
+WITH mean_ratio AS (
     SELECT *, min(sources) OVER panels AS few, max(sources) OVER panels AS most, min(heads) OVER panels AS few_heads,
            max(heads) OVER panels AS most_heads
     FROM ratio WHERE head_id IS NULL WINDOW panels AS (PARTITION BY scope_id, stratum_id)),
@@ -28,17 +28,18 @@ panel AS MATERIALIZED (
            ' sources, ' END || CASE WHEN few_heads < most_heads THEN few_heads || ' to ' ELSE '' END || most_heads
            || CASE WHEN most_heads = 1 THEN ' head' ELSE ' heads' END
            || CASE WHEN most < 6 THEN ': too few for intervals)' ELSE ')' END AS title
-    FROM point JOIN scope_name USING (scope_id) LEFT JOIN stratum ON stratum.id = stratum_id
+    FROM mean_ratio JOIN scope_name USING (scope_id) LEFT JOIN stratum ON stratum.id = stratum_id
     GROUP BY scope_id, stratum_id),
 shown AS (
-    SELECT scope_id, stratum_id, strategy_id, landmarks, NULL AS source_id, NULL AS head_id, ratio, low, high FROM point
+    SELECT scope_id, stratum_id, strategy_id, landmarks, NULL AS source_id, NULL AS head_id, ratio, low, high
+    FROM mean_ratio
     UNION ALL
     SELECT h.scope_id, p.stratum_id, strategy_id, landmarks, source_id, head_id, ratio, NULL, NULL FROM ratio AS h
     JOIN panel AS p ON p.scope_id = h.scope_id AND p.stratum_id IN (-1, h.stratum_id)
     WHERE head_id IS NOT NULL),
 look AS MATERIALIZED ( -- the variant of each
     SELECT c.scope_id, c.strategy_id, v.look
-    FROM (SELECT DISTINCT scope_id, strategy_id FROM point) AS c JOIN key ON key.number = c.scope_id
+    FROM (SELECT DISTINCT scope_id, strategy_id FROM mean_ratio) AS c JOIN key ON key.number = c.scope_id
     JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id
     JOIN drawn_variant AS v ON v.strategy_id = c.strategy_id AND v.factors_id = key.factors_id
     WHERE CASE WHEN one_set THEN leads ELSE v.pairing_id = key.pairing_id END)

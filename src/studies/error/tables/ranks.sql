@@ -27,7 +27,7 @@ mean_rank AS (
     SELECT scope_id, stratum_id, strategy_id, mean(rank) AS rank
     FROM contender JOIN column USING (standing_id) LEFT JOIN ranking USING (standing_id, strategy_id)
     GROUP BY scope_id, stratum_id, strategy_id),
-line AS (
+rank_cell AS (
     SELECT standing_id, m.rank IS NULL AS part, coalesce(m.rank, strategy_id) AS place, strategy_id, label,
            r.rank AS cell, '%.2f' AS format, CASE groups WHEN '' THEN '' ELSE ' ' || groups END AS mark
     FROM contender JOIN column USING (standing_id) JOIN mean_rank AS m USING (scope_id, stratum_id, strategy_id)
@@ -90,6 +90,6 @@ SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, cell A
        CASE WHEN any AND EXISTS (SELECT 1 FROM key WHERE draws)
            THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||
            'intervals of ''nysbench compare'' do.' ELSE '' END AS _caveat
-FROM line JOIN column USING (standing_id) JOIN (SELECT max(tested) AS any FROM column)
+FROM rank_cell JOIN column USING (standing_id) JOIN (SELECT max(tested) AS any FROM column)
 LEFT JOIN noted ON noted.scope_id = column.scope_id AND noted.stratum_id = column.stratum_id AND last = 1
 ORDER BY column.scope_id, column.stratum_id, part, place, strategy_id, landmarks;

@@ -24,7 +24,7 @@ FROM share JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core
 LEFT JOIN variant AS b ON b.id = base_id LEFT JOIN panel ON panel.id = panel_id
 ORDER BY variant_id, core_id, panel_id IS NULL, panel_id, landmarks;
 
-WITH line AS (
+WITH pooled_share AS (
     SELECT *, (SELECT count(*) FROM (SELECT DISTINCT panel_id, landmarks FROM cell WHERE core_id = share.core_id))
            AS planned
     FROM share WHERE panel_id IS NULL)
@@ -35,9 +35,9 @@ SELECT b.name AS _baseline, core.full AS "_band core",
        || CASE WHEN count + noise BETWEEN 1 AND planned - 1 THEN '!' ELSE '' END AS "_mark error", share,
        sub_ratio AS subspace, CASE WHEN sub_ratio IS NULL AND sub_noise > 0 THEN '~' END AS "_before subspace",
        sub_share AS share, select_s
-FROM line JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
-JOIN variant AS b ON b.id = base_id
-WHERE (SELECT count(DISTINCT variant_id) FROM line) > 1 ORDER BY core_id, variant_id;
+FROM pooled_share JOIN variant AS v ON v.id = variant_id
+JOIN component AS core ON core.kind = 'core' AND core.id = core_id JOIN variant AS b ON b.id = base_id
+WHERE (SELECT count(DISTINCT variant_id) FROM pooled_share) > 1 ORDER BY core_id, variant_id;
 
 SELECT 'Where a line names the pairing of the baseline, that was not run with the strategy''s: the ratio is the effect '
        || 'of strategy and pairing together, and there is no share.' AS remark

@@ -9,7 +9,7 @@
 -- heads is.
 -- needs: versus
 CREATE TEMP VIEW not_faced AS
-WITH line AS (
+WITH opposed_head AS (
     SELECT o.panel_id, o.core_id, o.landmarks, o.variant_id,
            coalesce(n.refusal, CASE WHEN NOT met THEN 'build' END) AS refusal
     FROM opposed AS o LEFT JOIN not_compared AS n ON n.question = o.question AND n.setting = o.setting AND n.a = o.a
@@ -18,7 +18,7 @@ WITH line AS (
         AND m.b = o.b),
 in_cell AS (
     SELECT variant_id, CASE WHEN count(refusal) = count(*) THEN min(refusal) END AS refusal
-    FROM line GROUP BY panel_id, core_id, landmarks, variant_id),
+    FROM opposed_head GROUP BY panel_id, core_id, landmarks, variant_id),
 per_variant AS (
     SELECT variant_id, refusal, count(*) AS refused, cells
     FROM in_cell JOIN (SELECT variant_id, count(*) AS cells FROM in_cell GROUP BY variant_id) USING (variant_id)

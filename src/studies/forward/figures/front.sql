@@ -16,7 +16,7 @@ WITH shown AS ( -- an exact one is a line upright
     WHERE amortized_s IS NOT NULL AND EXISTS (
         SELECT 1 FROM cell AS o JOIN curve USING (attention_id)
         WHERE o.family_id = cell.family_id AND o.n = cell.n AND NOT exact AND o.output_error IS NOT NULL)),
-point AS (
+drawn_median AS (
     SELECT threads, team, family_id, n, layers, number, label, landmarks AS place, count(*) AS count, median(x) AS x,
            median(y) AS y, CASE WHEN NOT exact THEN min(error_low) END AS low,
            CASE WHEN NOT exact THEN max(error_high) END AS high, max(sources) AS sources,
@@ -30,7 +30,7 @@ SELECT team AS figure, layers || ', n = ' || n || ', ' || max(sources) OVER (PAR
            || CASE max(sources) OVER (PARTITION BY threads, family_id, n) WHEN 1 THEN ' source' ELSE ' sources' END
            AS panel, label AS series, count, x, y AS median, y AS p10, y AS p90, low AS median_low, high AS median_high,
        sources, style AS _style, look AS _look, number AS _order, coalesce(low, y) AS _low, coalesce(high, y) AS _high
-FROM point ORDER BY threads, family_id, n, number, place;
+FROM drawn_median ORDER BY threads, family_id, n, number, place;
 
 SELECT listed(attention_label, attention_id) || ': left out, not timed' AS note FROM (
     SELECT attention_id, attention_label FROM cell GROUP BY attention_id HAVING count(amortized_s) = 0)

@@ -28,10 +28,10 @@ FROM cell LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = cell.cell_id AND exact_id = exact.attention_id
 ORDER BY family_id, threads, n, cell.attention_id, exact.attention_id;
 
-WITH line AS (
+WITH entry AS (
     SELECT cell_id, family_id, layers, threads, n, attention_id, attention_label FROM cell
     UNION ALL SELECT DISTINCT NULL, family_id, layers, threads, n, attention_id, attention_label FROM refused)
-SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3 * latency_s AS ms,
+SELECT entry.layers, entry.threads, entry.n, entry.attention_label AS attention, 1e3 * latency_s AS ms,
        1e3 * low_s AS interval, 1e3 * high_s AS _high_ms,
        CASE WHEN fresh_s > latency_s THEN 1e3 * fresh_s END AS "fresh ms", 1e3 * first_s AS "first ms",
        workspace_bytes / 1e3 AS workspace, CASE WHEN workspace_bytes >= 1e6 THEN workspace_bytes / 1e6 END
@@ -41,10 +41,10 @@ SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3
        CASE WHEN amortized_s IS NOT NULL THEN CASE best WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE '-' END END
            AS "front at n",
        'x ' || exact.label AS _across, times AS _cell
-FROM line LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JOIN exact
-LEFT JOIN speedup ON speedup.cell_id = line.cell_id AND exact_id = exact.attention_id
+FROM entry LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JOIN exact
+LEFT JOIN speedup ON speedup.cell_id = entry.cell_id AND exact_id = exact.attention_id
 WHERE EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL)
-ORDER BY line.family_id, line.threads, line.n, line.attention_id, exact.attention_id;
+ORDER BY entry.family_id, entry.threads, entry.n, entry.attention_id, exact.attention_id;
 
 -- heading: Errors of the outputs of a pass over all heads
 -- labels: 4
@@ -53,14 +53,14 @@ ORDER BY line.family_id, line.threads, line.n, line.attention_id, exact.attentio
 -- paragraph: In the table:
 -- word: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
 -- note: -: no row has a result
-WITH line AS (
+WITH entry AS (
     SELECT cell_id, family_id, layers, threads, n, attention_id, attention_label FROM cell
     UNION ALL SELECT DISTINCT NULL, family_id, layers, threads, n, attention_id, attention_label FROM refused)
-SELECT line.layers, line.threads, line.n, line.attention_label AS attention,
+SELECT entry.layers, entry.threads, entry.n, entry.attention_label AS attention,
        output_error AS error, CASE WHEN output_error >= baseline_mean THEN output_error END AS _trivial, cell.sources
-FROM line LEFT JOIN cell USING (cell_id)
+FROM entry LEFT JOIN cell USING (cell_id)
 WHERE NOT EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL)
-ORDER BY line.family_id, line.threads, line.n, line.attention_id;
+ORDER BY entry.family_id, entry.threads, entry.n, entry.attention_id;
 
 SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS remark
 WHERE EXISTS (SELECT 1 FROM cell WHERE latency_s IS NOT NULL);

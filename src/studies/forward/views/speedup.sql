@@ -20,13 +20,13 @@ CREATE UNIQUE INDEX comparisons ON compared (cell_id, other_id);
 -- precision differ by rounding alone: errors below 1e-5 are the same. `compare` asks another question, of ratios over
 -- all layers.
 CREATE TEMP TABLE front AS
-WITH point AS (
+WITH timed_cell AS (
     SELECT cell_id, family_id, threads, n, amortized_s AS s, max(output_error, 1e-5) AS error,
            first_value(cell_id) OVER (
                PARTITION BY family_id, threads, n ORDER BY attention IS NOT :baseline, attention_id) AS first_id
     FROM cell WHERE output_error IS NOT NULL AND amortized_s IS NOT NULL),
-judged_point AS (SELECT * FROM point WHERE (cell_id, first_id) IN compared)
+judged_cell AS (SELECT * FROM timed_cell WHERE (cell_id, first_id) IN compared)
 SELECT cell_id, NOT EXISTS (
-    SELECT 1 FROM judged_point AS b
+    SELECT 1 FROM judged_cell AS b
     WHERE b.first_id = a.first_id AND b.s <= a.s AND b.error <= a.error AND (b.s < a.s OR b.error < a.error)) AS best
-FROM judged_point AS a;
+FROM judged_cell AS a;
