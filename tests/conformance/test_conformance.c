@@ -73,7 +73,7 @@ static const char *other_heads(nb_ctx *ctx, int d)
         k[i] = cos(1.337 * (double)i);
     }
     tensor_out tensors[] = {{.name = "q", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = q},
-                               {.name = "k", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = k}};
+                            {.name = "k", .dtype = NB_F32, .rank = 3, .shape = {HEADS, N, d}, .values = k}};
     assert_ok(ctx, save_safetensors(path, 2, tensors, NULL, ctx));
     return nb_format(ctx, "landmarks_from=\"%s\"", path);
 }
