@@ -5,7 +5,8 @@
 Each experiment (experiments.py) is measured once, by OLD. Then both programs are asked for what they show of that run:
 every table as CSV and as text of 80 columns, every figure's data and scripts, comparisons, claims, the export and the
 report. Columns go by their names, rows by what is in them; numbers are the same if they are printed with the same
-value. EXPECTED lists wanted differences.
+value. EXPECTED lists wanted differences; with --measure, all outputs and a hundred experiments or more, those that none
+of them has are named.
 
     --count N      so many experiments (300; five minutes)
     --seed N       other experiments (1)
@@ -25,11 +26,13 @@ import argparse
 import collections
 import concurrent.futures
 import csv
+import difflib
 import fnmatch
 import glob
 import io
 import itertools
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,123 +41,43 @@ import threading
 
 import experiments
 
-# What NEW shows otherwise, on purpose: output (effect/compare:0 is one of that study alone), part, why; * stands for
-# any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows (how many), order, text,
-# status (exit status and errors), and of figures also files, scripts, and data (what a script draws).
+# What NEW shows otherwise, on purpose: output (effect/compare:0 is one of that study alone, unequal-trials/compare:0 of
+# experiments whose blocks have other trials), part, why, and a pattern of what differs, if it is not all of the part; *
+# stands for any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows (how many),
+# order, text, status (exit status and errors), and of figures also files, scripts, and data (what a script draws).
 EXPECTED = [
-    ("figure:*", "scripts", "a figure is a file of SQL: its script says what that sets, and styles have names"),
-    ("figure:*", "data", "columns of a script's data have the names that the CSV gives them"),
-    ("figure:coherence", "rows", "no curve without data"),
-    ("figure:coherence", "files", "no curve without data"),
-    ("figure:parts", "part", "the part core A, X is quoted"),
-    ("figure:parts", "*_percent", "the part core A, X is quoted"),
-    ("figure:error", "data", "medians with intervals over sources, without lines of heads and bands"),
-    ("figure:error", "rows", "what is not planned has no row"),
-    ("figure:error", "files", "a core without results has no figure"),
-    ("figure:svd_vs_iterative", "data", "medians with intervals over sources, without lines of heads and bands"),
-    ("figure:svd_vs_iterative", "rows", "what is not planned has no row"),
-    ("figure:svd_vs_iterative", "files", "a core without results has no figure"),
-    ("figure:svd_vs_iterative", "count", "errors that are rounding are treated as in a comparison"),
-    ("figure:forest", "data",
-     "the script has the numbers of panels and lines from 1, and a column for the subspace part"),
-    ("figure:ratio", "data", "the column of heads has another name"),
-    ("figure:ratio", "files", "more than 12 curves are a forest, whatever pairings strategies have"),
-    ("table:errors", "text",
-     "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
-    ("table:equal_cost", "text", "each m has a heading"),
-    ("table:at_time", "text", "a dash is explained where a number is not known"),
+    ("unequal-trials/*", "*", "what is pooled has the same trials, and one draw stands for no other trial"),
+    ("claims", "text", "heads on which neither has a result are no pairs, as in a comparison"),
+    ("claims", "verdict", "heads on which neither has a result are no pairs, as in a comparison", "'void' -> "),
+    ("claims", "why", "heads on which neither has a result are no pairs, as in a comparison", "results are missing"),
+    ("claims", "more_sources", "heads on which neither has a result are no pairs, as in a comparison", "'' -> "),
+    ("compare:text", "text", "two questions of fronts have two names", "none is both as fast"),
+    ("compare:text", "text", "a warning says which methods are oracles", r"baseline_mean|rows\)"),
+    ("figure:front", "s*", "two questions of fronts have two names", "'front at n'"),
+    ("figure:*forest", "data", "refused where a comparison is"),
+    ("figure:*forest", "rows", "refused where a comparison is"),
+    ("figure:*forest", "scripts", "refused where a comparison is", "array "),
+    ("measure", "workspace*", "an attention's record is smaller"),
+    ("report", "text", "heads on which neither has a result are no pairs, as in a comparison", "void"),
+    ("report", "text", "two questions of fronts have two names", "none is both as fast|front at n|[|] (yes|no) [|]"),
+    ("report", "text", "a warning says which methods are oracles", "no better than equal weights"),
+    ("report", "text", "all numbers are those of what is shown", "--full has all numbers"),
+    ("report", "text", "words stand on the left, also where they are digits", "'[|](-*:?[|])+'"),
+    ("report", "text", "a mark is explained where it occurs", "all of them are: |'' -> None"),
+    ("report", "text", "a refusal names whom it is about, and for how many", "has looked at"),
+    ("report", "text", "a star of the table of cores is a verdict of compare", r"[*]|has no star|least of the cores"),
+    ("table:cores", "text", "a star of the table of cores is a verdict of compare"),
     ("table:effects", "text", "words stand on the left, also where they are digits"),
+    ("table:errors", "text", "a mark is explained where it occurs", "all of them are: |'' -> None"),
     ("table:latency", "text", "words stand on the left, also where all are dashes"),
     ("table:predictors", "text", "words stand on the left, also where they are digits"),
-    ("table:shares", "rows", "no lines for what was not planned"),
-    ("*:shares", "*_share", "no share below -1"),
-    ("*:shares", "count", "what draws nothing counts in each trial of the others, as in a comparison"),
-    ("*:shares", "error_relative", "refused where a comparison is"),
-    ("*:shares", "subspace_relative", "refused where a comparison is"),
-    ("figure:forest", "rows", "refused where a comparison is"),
-    ("figure:forest", "files", "refused where a comparison is"),
-    ("table:shares", "text",
-     "marks stand behind the error, and the baseline's pairing in the label; no share below -1"),
-    ("table:at_cost", "text", "the name of a panel stands once, above its cores"),
-    ("table:cores", "text", "a mark is explained where it occurs"),
-    ("table:wins", "+input", "how the files of heads are read is a column, whether or not it differs"),
-    ("table:wins", "rows", "what is read otherwise is a setting of its own"),
-    ("table:wins", "text",
-     "labels leave out what does not differ; a scope and a stratum have headings, notes come last"),
-    ("table:ranks", "+input", "how the files of heads are read is a column, whether or not it differs"),
-    ("table:ranks", "rows", "what is read otherwise is a setting of its own"),
-    ("table:ranks", "text",
-     "labels leave out what does not differ; no more than four sources that are left out are named"),
-    ("figure:ranks", "data", "bars stand in the lines of methods"),
-    ("figure:ranks", "files", "what is read otherwise is a setting of its own"),
-    ("figure:ranks", "rows", "what is read otherwise is a setting of its own"),
-    ("export", "+*_label", "labels are columns"),
-    ("compare:*", "+input", "how the files of heads are read is a column, whether or not it differs"),
-    ("compare:*", "rows", "what is read otherwise is a setting of its own"),
-    ("*:wins", "refusal", "refusals are shorter"),
-    ("*:ranks", "refusal", "refusals are shorter"),
-    ("report", "text", "labels; tables and notes are those of files of SQL"),
-    ("table:coherence", "text", "a table for each model, layer, side and n"),
-    ("compare:*", "+family", "one interval decides, which holds for all lines of a comparison together"),
-    ("compare:*", "+joint_*", "one interval decides, which holds for all lines of a comparison together"),
-    ("compare:*", "-*holm_p", "one interval decides, which holds for all lines of a comparison together"),
-    ("compare:*", "-equivalence_p", "one interval decides, which holds for all lines of a comparison together"),
-    ("compare:*", "more_sources", "those that the interval of all lines together wants"),
-    ("compare:*", "verdict", "one interval decides, which holds for all lines of a comparison together"),
-    ("compare:*", "t_p", "below 5 % by Banerjee's bound, which holds whatever the parts of the variance are"),
-    ("compare:*", "+exact*", "errors that are rounding noise are counted"),
-    ("compare:*", "+far_trial", "rare luck is told"),
-    ("compare:*", "+disturbed", "times that other programs disturb are counted"),
-    ("claims", "+slack", "claims say how far a threshold may move"),
-    ("claims", "+disturbed", "times that other programs disturb are counted"),
-    ("claims", "+family", "claims of a family hold together"),
-    ("claims", "claim", "correlate and slope are queries that a measure names"),
-    ("figure:forest", "+low", "a forest has intervals"),
-    ("figure:forest", "+high", "a forest has intervals"),
-    ("figure:forest", "ratio", "a geometric mean, as a comparison has it, where a median over cells stood"),
-    ("figure:forest", "subspace_ratio", "a geometric mean, as a comparison has it, where a median over cells stood"),
-    ("figure:core_forest", "+low", "a forest has intervals"),
-    ("figure:core_forest", "+high", "a forest has intervals"),
-    ("figure:core_forest", "ratio", "a geometric mean, as a comparison has it, where a median over cells stood"),
-    ("export", "+error_subspace_noise", "the subspace part has its rounding noise"),
-    ("measure", "+error_subspace_noise", "the subspace part has its rounding noise"),
-    ("compare:*", "why", "a refusal names the option that allows it"),
-    ("claims", "why", "a refusal names the option that allows it"),
-    ("figure:landmarks", "files", "a command that reads results starts no program unless it is told to"),
-    ("figure:spectrum", "files", "a command that reads results starts no program unless it is told to"),
-    ("export", "+clock", "the study forward says what has timed a pass"),
-    ("measure", "+clock", "the study forward says what has timed a pass"),
-    ("export", "+device", "the study forward says what has timed a pass"),
-    ("measure", "+device", "the study forward says what has timed a pass"),
-    ("export", "+error_p99", "a new measure of the study forward"),
-    ("measure", "+error_p99", "a new measure of the study forward"),
-    ("table:bounds", "text", "a table for each model, layer, side and n"),
-    ("claims", "text", "claims say how far a threshold may move"),
-    ("claims", "low", "intervals by Banerjee's bound, which holds whatever the parts of the variance are"),
-    ("claims", "high", "intervals by Banerjee's bound, which holds whatever the parts of the variance are"),
-    ("claims", "more_sources", "intervals by Banerjee's bound, which holds whatever the parts of the variance are"),
-    ("compare:text", "text", "refusals name the option that allows it; one interval holds for all lines"),
-    ("effect/compare:0", "baseline", "a method without any result is no baseline"),
-    ("effect/compare:0", "method", "a method without any result is no baseline"),
-    ("effect/compare:0", "missing*", "a method without any result is no baseline"),
-    ("effect/compare:0", "neither", "a method without any result is no baseline"),
-    ("figure:core_forest", "figure", "a selection of pairs, in the order of methods"),
-    ("figure:core_forest", "rows", "refused where a comparison is"),
-    ("figure:core_forest", "files", "refused where a comparison is"),
-    ("figure:svd_vs_iterative", "median", "errors that are rounding are treated as in a comparison"),
-    ("figure:svd_vs_iterative", "p*0", "errors that are rounding are treated as in a comparison"),
-    ("table:shares", "noise", "what draws nothing counts in each trial of the others, as in a comparison"),
-    ("table:at_time", "*", "the attentions were chosen on development sources, and test sources judge them"),
-    ("tables", "rows", "at_time has no rows where no source judges"),
-    ("tables", "order", "tables are listed in another order"),
-    ("table:pairs", "text", "--format csv is called CSV"),
-    ("measure", "flops", "multiplications of more strategies are counted"),
-    ("measure", "workspace*", "an attention's record is smaller"),
-    ("measure", "reason", "a refusal names the pairing to take"),
-    ("effect/compare:*", "family", "an attention that is exact is no method, and makes a family no larger"),
-    ("effect/compare:*", "joint_*", "an attention that is exact is no method, and makes a family no larger"),
-    ("effect/compare:text", "text", "an attention that is exact is no method, and makes a family no larger"),
+    ("table:ranks", "text", "a refusal names whom it is about, and for how many"),
+    ("table:shares", "text", "a refusal names whom it is about, and for how many"),
+    ("table:wins", "text", "a refusal names whom it is about, and for how many"),
+    ("*:wins", "refusal", "a refusal names whom it is about, and for how many"),
 ]
+
+ENOUGH = 100  # experiments that have each difference, if there is one
 
 COMPARE = {  # options; an output is called by its place here
     "error": [[], ["--by", "core", "--resamples", "0"],
@@ -231,6 +154,8 @@ class Case:
         self.folder, self.number, self.study, self.options = folder, number, study, options
         self.figures = [kind for kind, of in options.figures.items() if of == study]
         self.compared, self.differences, self.with_rows = set(), {}, set()
+        config = read(f"{folder}/e.yaml") if os.path.exists(f"{folder}/e.yaml") else ""
+        self.unequal_trials = '"trials":' in config.partition("\nblocks:")[2].partition("\n")[0]
         for side in ("old", "new"):
             os.makedirs(f"{folder}/{side}", exist_ok=True)
 
@@ -246,7 +171,7 @@ class Case:
         return fnmatch.fnmatch(output, self.options.only)
 
     def differs(self, output, part, what):
-        self.differences.setdefault((output, part), what)
+        self.differences.setdefault((output, part), []).append(what)
 
     def compare(self, output, name, *words):
         if not self.wanted(output):
@@ -261,13 +186,18 @@ class Case:
             self.compare_lines(output, "text", old, new)
 
     def compare_lines(self, output, part, old, new):
-        """Lines of `data` are numbers between commas."""
+        """Lines of `data` are numbers between commas, and stand where they stood."""
         split = (lambda line: line.split(",")) if part == "data" else lambda line: [line]
         within = self.options.within if part == "data" else 0
-        for i, (a, b) in enumerate(itertools.zip_longest(old.splitlines(), new.splitlines()), 1):
-            x, y = split(a or ""), split(b or "")
-            if a != b and not (len(x) == len(y) and part == "data" and all(alike(*pair, within) for pair in zip(x, y))):
-                return self.differs(output, part, f"line {i}: {a!r} -> {b!r}")
+        a, b = old.splitlines(), new.splitlines()
+        blocks = [("replace", 0, len(a), 0, len(b))] if part == "data" else \
+            difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+        for tag, i, end, k, last in blocks:
+            for n, (one, other) in enumerate(itertools.zip_longest(a[i:end], b[k:last]), i + 1):
+                x, y = split(one or ""), split(other or "")
+                if tag != "equal" and not (len(x) == len(y) and part == "data"
+                                           and all(alike(*pair, within) for pair in zip(x, y))):
+                    self.differs(output, part, f"line {n}: {one!r} -> {other!r}")
 
     def compare_csv(self, output, old, new, without=()):
         if old == new:
@@ -432,35 +362,43 @@ def check(options, work):
 
     numbers = range(options.count) if options.case is None else [options.case]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        return report(
-            list(pool.map(one, enumerate(options.run) if options.run else [(number, None) for number in numbers])))
+        tasks = list(enumerate(options.run)) if options.run else [(number, None) for number in numbers]
+        complete = options.case is None and options.only == "*" and options.measure and len(tasks) >= ENOUGH
+        return report(list(pool.map(one, tasks)), complete)
 
 
-def expected(case, output, part):
-    """Why that differs; None: it should not."""
-    names = output, f"{case.study}/{output}"
-    return next((why for o, p, why in EXPECTED
-                 if fnmatch.fnmatch(part, p) and any(fnmatch.fnmatch(name, o) for name in names)), None)
+def expected(case, output, part, what):
+    """The entry of EXPECTED that says why that differs; None: it should not."""
+    names = [output, f"{case.study}/{output}"] + [f"unequal-trials/{output}"] * case.unequal_trials
+    return next((entry for entry in EXPECTED
+                 if fnmatch.fnmatch(part, entry[1]) and any(fnmatch.fnmatch(name, entry[0]) for name in names)
+                 and re.search("".join(entry[3:]), what)), None)
 
 
-def report(cases):
-    """Whether all that differs is expected; each kind of difference is a line."""
-    found = collections.defaultdict(list)
+def report(cases, complete):
+    """Whether all that differs is expected; each kind of difference is a line, as is, in a complete comparison, each
+    entry of EXPECTED that no experiment has."""
+    found, seen = collections.defaultdict(list), set()
     for case in cases:
-        for key, what in case.differences.items():
-            found[key].append((case, what))
+        for key, whats in case.differences.items():
+            found[key].append((case, whats))
     compared = sum(len(case.compared) for case in cases)
     different = sum(len({output for output, _ in case.differences}) for case in cases)
     print(f"{len(cases)} experiments, {compared} outputs: {compared - different} equal, {different} different")
     wrong = False
     for (output, part), where in sorted(found.items()):
-        whys = [expected(case, output, part) for case, _ in where]
-        wrong = wrong or None in whys
-        case, what = where[whys.index(None) if None in whys else 0]
-        first = f"first in {case.folder}: {what[:300]}" if None in whys else f"expected: {whys[0]}"
+        entries = [(expected(case, output, part, what), case, what) for case, whats in where for what in whats]
+        seen.update(entry for entry, _, _ in entries)
+        strange = next(((case, what) for entry, case, what in entries if entry is None), None)
+        wrong = wrong or strange is not None
+        why = "; ".join(sorted({entry[2] for entry, _, _ in entries if entry}))
+        first = f"first in {strange[0].folder}: {strange[1][:300]}" if strange else f"expected: {why}"
         print(f"  {output}, {part}: in {len(where)} experiments, {first}")
     if wrong:
         print("  one of them again, with --runs: --case N --only OUTPUT")
+    for entry in EXPECTED if complete else []:
+        if entry not in seen:
+            print(f"  {entry[0]}, {entry[1]}: expected and in no experiment: {entry[2]}")
     rows = collections.Counter(output for case in cases for output in case.with_rows)
     print("with rows:", ", ".join(f"{output} {count}" for output, count in sorted(rows.items())))
     return 1 if wrong else 0
