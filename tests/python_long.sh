@@ -13,17 +13,21 @@ if ! "$venv/bin/python" -c 'import PIL, soundfile, torch, transformers' 2>/dev/n
     exit 0
 fi
 "$venv/bin/pip" install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./python
+failed=0
 for script in ${*:-$(cd tests/python_long && ls test_*.py)}; do
-    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$venv/bin/python" "tests/python_long/${script%.py}.py" ./nysbench
+    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$venv/bin/python" "tests/python_long/${script%.py}.py" ./nysbench ||
+        failed=1
 done
-[ $# -eq 0 ] || exit 0
+[ $# -eq 0 ] || exit $failed
 # The oldest transformers that is taken, beside the torch of the other venv.
 older=build/hf-older-venv
 sites() { "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 [ -x "$older/bin/python" ] || /usr/bin/python3 -m venv "$older"
 realpath "$(sites "$venv")" >"$(sites "$older")/other.pth"
 if "$older/bin/pip" install -q 'transformers==4.53.*'; then
-    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$older/bin/python" tests/python_long/older_transformers.py ./nysbench
+    HF_HUB_OFFLINE=1 PYTHONPATH=tests/python "$older/bin/python" tests/python_long/older_transformers.py ./nysbench ||
+        failed=1
 else
     echo "transformers 4: skipped, it cannot be had from PyPI"
 fi
+exit $failed
