@@ -7,18 +7,20 @@ to 1e-16, the condition of the ridge's system is at most 10^4 k, and features an
 1e-9 is allowed, and single precision would be off by 1e-6.
 
 Torch and C draw other tokens, so their errors are compared over 50 seeds: the logarithm of the mean error of a file's
-heads. Two tests, each at LEVEL divided by their number (Bonferroni), so that equal distributions raise an alarm with
+heads. Tests, each at LEVEL divided by the number of all (Bonferroni), so that equal distributions raise an alarm with
 a chance of at most LEVEL:
 
 * Kolmogorov and Smirnov. With s values on both sides P(D >= x) <= e exp(-s x^2) (Wei & Dudley, Statistics & Probability
   Letters 82, 2012).
 * Means, by their difference over its standard error, which is nearly normal with 50 values on both sides.
+* Of near=equal, Fisher's exact test of how often a head has a kind.
 
 And means differ by no more than 5 %, so that a large spread hides no bias. Luck moves them by 2 %.
 """
 import dataclasses
 import doctest
 import importlib.util
+import itertools
 import math
 import re
 import subprocess
@@ -34,13 +36,14 @@ if importlib.util.find_spec("torch") is None:
     print("1..0 # SKIP nysbench.torch: there is no torch")
     sys.exit()
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from safetensors.torch import load_file
 
 import golden
 import nysbench
 import nysbench.torch
 import tap
-from nysbench.torch import _clustering, _near_keys, _ridge_regression
+from nysbench.torch import _clustering, _kernel_ridge, _near_equal, _near_keys, _ridge_regression
 
 torch.set_num_threads(1)
 SEEDS, LEVEL, MOST_BIAS = 50, 1e-3, 0.05
@@ -50,14 +53,58 @@ SHORT = ("vit_astronaut_n257_L6", "minilm_us-constitution_n512_L3", "smollm2_opt
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
 NEAR = {"vit_astronaut_n257_L6": ({"near": "both", "grid": "auto"}, {"near": "auto", "grid": "auto", "window": 24},
                                  {"near": "auto", "top": 0}),
-        "minilm_us-constitution_n512_L3": ({"near": "top", "top": 20}, {"near": "auto", "window": 4, "top": 4}),
-        "smollm2_opticks_n1024_L15": ({"near": "window", "window": 50}, {"near": "both", "window": 9, "top": 7})}
+        "minilm_us-constitution_n512_L3": ({"near": "top", "top": 20}, {"near": "auto", "window": 4, "top": 4},
+                                           {"near": "equal", "landmarks": 64}),
+        "smollm2_opticks_n1024_L15": ({"near": "window", "window": 50}, {"near": "both", "window": 9, "top": 7},
+                                      {"near": "equal", "landmarks": 64, "window": 9, "top": 7})}
+EQUAL = {"vit_astronaut_n257_L6": {"landmarks": 48, "near": "equal", "grid": "auto", "window": 8, "top": 4},
+         "minilm_us-constitution_n512_L3": {"landmarks": 64, "near": "equal", "window": 8, "top": 8},
+         "smollm2_opticks_n1024_L15": {"landmarks": 104, "near": "equal", "window": 4, "top": 2},
+         "whisper_librivox-sense_n1500_L3": {"landmarks": 64, "near": "equal", "window": 32, "top": 8}}
 PAPER = "nystrom(strategy={}, landmarks={}, core=iterative(steps=6, start=paper))"
 
 
 def heads_of(name):
     tensors = load_file(f"experiments/data/{name}.safetensors")
     return tuple(tensors[x] for x in "qkv")
+
+
+def spec_of(options):
+    return f"kernel_ridge({', '.join(f'{name}={value}' for name, value in options.items())})"
+
+
+def sizes_and_near(n, landmarks, near, rows=None, keys=None, window=None, top=None, grid=None):
+    """What the package makes of these options."""
+    return (_kernel_ridge._sizes(n, landmarks, rows, None, keys),
+            _near_keys.neighbourhood(n, near, window, top, grid))
+
+
+def options_of(kind, options):
+    """C's, for all heads to be of a kind of near=equal with these options."""
+    has = {"none": (), "window": ("window", "grid"), "both": ("window", "grid", "top")}[kind.near.kind]
+    s = kind.sizes
+    return {"landmarks": s.landmarks, "rows": s.rows, "queries": s.queries, "keys": s.keys, "near": kind.near.kind,
+            **{name: options[name] for name in has if name in options}}
+
+
+def work_of_choice(n, dv, kinds):
+    """The multiplications that nb_kernel_ridge_kind_work of src/layers/kernel_ridge_kind.c counts."""
+    k = min(16, kinds[1].sizes.rows)
+    return k * n + len(kinds) * (2 * k * n + n + 4 * k * dv + n * dv + k**2 * (n + dv) + math.floor(k**3 / 2 + 0.5))
+
+
+def kinds_chosen(q, k, v, sizes, near, seed):
+    """Of the operator: the kind of each head, an index of kinds_of."""
+    *_, kind, _ = torch.ops.nysbench.kernel_ridge(
+        q, k, v, sizes.rows, sizes.queries, sizes.landmarks, sizes.keys, near.kind, near.reach, near.top, near.columns,
+        near.before, seed, 0, sizes.rows_follow, sizes.keys_follow)
+    return kind.tolist()
+
+
+def fisher(x, y, size):
+    """Fisher's exact test, of two sides: x and y of `size` each."""
+    ways = [math.comb(size, i) * math.comb(size, x + y - i) for i in range(x + y + 1)]
+    return sum(way for way in ways if way <= ways[x]) / sum(ways)
 
 
 def drawn(*shapes, dtype=torch.float64, seed=1, grad=False):
@@ -81,7 +128,9 @@ def of_c(q, k, v, spec):
 
 
 class AsC(unittest.TestCase):
-    TESTS = 2 * (len(FILES) * len(TYPES) + sum(len(cases) for cases in NEAR.values()) * len(TYPES) + 2 * len(SHORT))
+    OF_KINDS = 3 * 12  # kinds and heads
+    TESTS = 2 * (len(FILES) * len(TYPES) + sum(len(cases) for cases in NEAR.values()) * len(TYPES) + 2 * len(SHORT)
+                 ) + OF_KINDS
 
     def assert_alike(self, x, y):
         level = LEVEL / self.TESTS
@@ -110,12 +159,60 @@ class AsC(unittest.TestCase):
         for name, cases in NEAR.items():
             layer, m = heads_of(name), FILES[name]
             for options in cases:
-                c = of_c(*layer, f"kernel_ridge(landmarks={m}, {', '.join(f'{x}={y}' for x, y in options.items())})")
+                options = {"landmarks": m, **options}
+                c = of_c(*layer, spec_of(options))
                 for dtype in TYPES:
                     with self.subTest(name, dtype=dtype, **options):
                         q, k, v = (x.to(dtype) for x in layer)
                         self.assert_alike(c, errors(q, k, v, lambda seed: nysbench.torch.kernel_ridge(
-                            q, k, v, m, seed=seed, **options)))
+                            q, k, v, seed=seed, **options)))
+
+    def test_kinds(self):
+        """near=equal chooses each kind for a head in as many of the seeds as C does, which is seen from C's
+        multiplications: those of a kind are near to each other, and those of kinds far apart. Heads are decided one
+        way or the other, and some are not."""
+        of_heads = []
+        for name, options in EQUAL.items():
+            q, k, v = (x.float() for x in heads_of(name))
+            sizes, near = sizes_and_near(q.shape[1], **options)
+            kinds = _near_equal.kinds_of(sizes, near, q.shape[2], v.shape[2])
+            self.assertEqual(len(kinds), 3)
+            mine = np.array([kinds_chosen(q, k, v, sizes, near, seed) for seed in range(SEEDS)])
+            expected = self.multiplications_of_kinds(q, k, v, options, kinds)
+            c = np.array([self.multiplications(q, k, v, spec_of(options), seed) for seed in range(SEEDS)])
+            apart = np.abs(c[..., None] - expected)
+            self.assertLess(apart.min(2).max(), np.diff(np.sort(expected)).min() / 2)
+            of_heads += [[int((which[:, h] == kind).sum()) for which in (mine, apart.argmin(2))]
+                         for h in range(len(q)) for kind in range(3)]
+        for pair in of_heads:
+            self.assertGreater(fisher(*pair, SEEDS), LEVEL / self.TESTS, of_heads)
+        self.assertEqual(len(of_heads), self.OF_KINDS)
+        either = np.array(of_heads).reshape(-1, 3, 2)
+        self.assertTrue((either.sum((0, 2)) > 0).all(), "a kind is never chosen")
+        self.assertTrue(((0 < either) & (either < SEEDS)).any(), "each head has one kind for all seeds")
+
+    def multiplications(self, q, k, v, spec, seed):
+        """Of each head alone."""
+        shared, found = len(q) // len(k), []
+        attention = nysbench.Attention(spec, q[:1].shape, k[:1].shape, v[:1].shape, threads=1, seed=seed)
+        for h in range(len(q)):
+            attention(q[h, None], k[h // shared, None], v[h // shared, None])
+            found.append(attention.cost.multiplications)
+        return found
+
+    def multiplications_of_kinds(self, q, k, v, options, kinds):
+        """What near=equal takes for a head of each kind, about: what the kind alone takes, the choice among kinds, and
+        passes over the drawn queries. Two are for the exact queries that a head with near keys has not, one, which
+        finds tokens in their places, for a head without them, and one for the weights of fewer."""
+        (_, n, d), few, found = q.shape, kinds[1].sizes.rows, []
+        near = kinds[1].near.pairs() / n + kinds[2].near.top
+        choice = work_of_choice(n, v.shape[2], kinds) + min(16, few) * near * v.shape[2]
+        for kind in kinds:
+            rows, every = kind.sizes.rows, kinds[0].sizes.rows
+            passes = few + 1 + (every if kind.near.kind == "none" else 2 * (every - rows))
+            alone, = self.multiplications(q[:1], k[:1], v[:1], spec_of(options_of(kind, options)), 0)
+            found.append(alone + choice + passes * kind.sizes.queries * d)
+        return np.array(found)
 
     def test_nystrom_of_random_tokens_and_clusters(self):
         specs = {"uniform": "uniform", "kmeans": "kmeans(iterations=10)"}
@@ -220,14 +317,15 @@ def around(block, n, reach, columns):
     return {j for j in range(before, n) if min(apart(i, j) for i in block) <= reach}
 
 
-def near_by_formula(q, k, v, sizes, near, placed, mine, probes):
+def near_by_formula(q, k, v, sizes, near, placed, mine, probes, rows=None):
     """Of one head, as "Near keys" of docs/method.md has them: outputs, whether it has near keys and how that is found,
     the ridges with the least error of leaving each row out (all, where all keys are near), and r (n) without near keys
-    and with them. placed: which keys are sampled, and their groups, without near keys and with them."""
+    and with them. placed: which keys are sampled, and their groups, without near keys and with them. rows: the exact
+    queries with the size of each, unless all groups have one."""
     n, scale, m = len(q), q.shape[1]**-0.5, sizes.landmarks
     nearest = lambda x, y: ((x[:, None] - y)**2).sum(2).argmin(1)
     drawn = placed[1].queries
-    centres, size = grouped(placed[1].query_groups, sizes.rows, np.ones(sizes.queries), q[drawn])
+    centres, size = rows or grouped(placed[1].query_groups, sizes.rows, np.ones(sizes.queries), q[drawn])
     w = np.maximum(size, 0.25)
     w = w / w.mean()
     rows = softmax(centres @ k.T * scale)
@@ -235,10 +333,8 @@ def near_by_formula(q, k, v, sizes, near, placed, mine, probes):
     blocks = blocks_of(n, near.columns)
     block_of = {token: block for block, tokens in enumerate(blocks) for token in tokens}
     windows = [around(block, n, near.reach, near.columns) if near.kind != "top" else set() for block in blocks]
-    # The block of the nearest drawn query: two may be equally near.
-    apart = ((centres[:, None] - q[drawn])**2).sum(2)
-    nearest_blocks = [{block_of[token] for token in drawn[row <= row.min() + 1e-9]} for row in apart]
-    assert all(block in those for block, those in zip(mine.blocks, nearest_blocks)), "not the nearest"
+    allowed = nearest_blocks(centres, q[drawn], drawn, blocks)
+    assert all(block in those for block, those in zip(mine.blocks, allowed)), "not the nearest"
 
     owner = nearest(q, centres)
     at_rows = [sorted(windows[block] | strongest[i]) for i, block in enumerate(mine.blocks)]
@@ -328,6 +424,62 @@ def near_by_formula(q, k, v, sizes, near, placed, mine, probes):
     return alone(range(n)), False, how, ridges, both
 
 
+def sizes_by_formula(n, d, dv, landmarks, near, rows=None, keys=None):
+    """The landmarks and exact queries of each kind, the most that are as cheap as without near keys."""
+    pairs = sum(len(block) * len(around(block, n, near.reach, near.columns)) for block in blocks_of(n, near.columns))
+
+    def price(m, k, has, top):
+        sampled = min(n, math.ceil(32 / 3 * m)) if keys is None else keys
+        far = n * (k + m) * (d + dv) + 3 * sampled * m * d
+        return far + has * (n * m * d + (pairs + 2 * n * top) * (d + dv) + (top > 0) * n * k * d)
+    usual = lambda m: math.ceil(5 * m / 12) if rows is None else rows
+    found = [(landmarks, usual(landmarks))]
+    for top in [0, near.top][:1 + (near.top > 0)]:
+        k = lambda m: usual(m) if top == 0 else found[1][1]
+        paid = [m for m in range(1, landmarks + 1) if price(m, k(m), True, top) <= price(*found[0], False, 0)]
+        if not paid:
+            break
+        found.append((paid[-1], k(paid[-1])))
+    return found
+
+
+def nearest_blocks(centres, x, tokens, blocks):
+    """Which blocks the drawn queries x at tokens that are nearest to a centre have: two may be equally near."""
+    block_of = {token: i for i, block in enumerate(blocks) for token in block}
+    apart = ((centres[:, None] - x)**2).sum(2)
+    return [{block_of[token] for token in tokens[row <= row.min() + 1e-9]} for row in apart]
+
+
+def kind_by_formula(q, k, v, sizes, near, choice, placed):
+    """Of one head, as "Near keys" of docs/method.md has it: the errors of the kinds that are compared, and the exact
+    queries that heads with near keys have, with the size of each. sizes: of sizes_by_formula; placed: the blocks of
+    these queries."""
+    n, scale, (few, total) = len(q), q.shape[1]**-0.5, (sizes[1][1], sizes[0][1])
+    nearest = lambda x, y: ((x[:, None] - y)**2).sum(2).argmin(1)
+    centres, _ = grouped(choice.query_groups, total, np.ones(len(choice.queries)), q[choice.queries])
+    centres = centres[[i * total // few for i in range(few)]]
+    size = np.maximum(np.bincount(nearest(q[choice.queries], centres), minlength=few), 1)
+    first = [i * few // min(few, 16) for i in range(min(few, 16))]
+    w = size[first] / size[first].mean()
+    blocks = blocks_of(n, near.columns)
+    allowed = nearest_blocks(centres, q[choice.queries], choice.queries, blocks)
+    assert all(block in those for block, those in zip(placed, allowed)), "not the nearest"
+    far, errors = softmax(centres[first] @ k.T * scale), []
+    strongest = np.argsort(-far)[:, :near.top]
+    its = [[], [list(around(blocks[placed[i]], n, near.reach, near.columns)) for i in first], strongest]
+    for keys in its[:len(sizes)]:
+        for row, one in zip(far, keys):
+            row[one] = 0
+        r = w @ far
+        t = far @ v - far.sum(1)[:, None] * (r @ v / max(r.sum(), 1e-300))
+        gram = far / np.where(r > 0, r, 1) @ far.T
+        inverse = np.linalg.inv(gram + 1e-3 * max((w * np.diag(gram)).mean(), 1e-8) * np.diag(1 / w))
+        errors.append((w[:, None] * (inverse @ t / np.diag(inverse)[:, None])**2).sum())
+    if len(errors) == 3:
+        errors[2] = math.sqrt(errors[1] * errors[2])
+    return [error / m for error, (m, _) in zip(errors, sizes)], (centres, size)
+
+
 class Formulas(unittest.TestCase):
     def assert_near(self, x, y, message=None):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-9 * np.abs(y).max(), err_msg=str(message))
@@ -405,6 +557,96 @@ class Formulas(unittest.TestCase):
         # NOLINT(wording): words of near_by_formula
         chosen = {(how, has) for how in ("left out", "probes", "tolerance") for has in (0, 1)}
         self.assertEqual(found, {("stated", True), ("much weight", True), *chosen})  # NOLINT(wording): likewise
+
+    def test_equal_cost(self):
+        """near=equal: sizes, kind and outputs of each head; tokens in a row and images, rows and keys as they follow
+        and as asked for; what has no window that can be paid, and no strongest keys. Heads that look near, far and
+        both, so that all kinds are chosen."""
+        found = set()
+        for n, m, options, sharp in (
+                (150, 90, {"window": 8, "top": 3}, 1.2), (150, 90, {"window": 2, "top": 1}, 0.3),
+                (150, 90, {"window": 8, "top": 0}, 0.6), (300, 150, {}, 2.385), (31, 20, {}, 1), (150, 5, {}, 1),
+                (173, 120, {"window": 8, "top": 5, "grid": 17}, 0.5), (149, 120, {"window": 24, "grid": "auto"}, 1),
+                (150, 100, {"window": 4, "top": 2, "rows": 30, "keys": 120}, 1.7),
+                (300, 150, {"window": 0, "top": 300}, 0.5), (300, 140, {"window": 4, "top": 2}, 6)):
+            q, k, v = drawn((6, n, 8), (6, n, 8), (6, n, 5), seed=n)
+            slope = torch.linspace(0, 3, n, dtype=q.dtype)[:, None] * torch.tensor([0, 0.5, 1, 2, 0, 0])[:, None, None]
+            q, k = sharp * (q + slope), k + slope
+            angle = torch.arange(n, dtype=q.dtype) * (2 * math.pi / n)
+            for x in (q, k):  # the last two heads look at what is around them
+                x[4:, :, :2] = torch.tensor([4, 10])[:, None, None] * torch.stack([angle.cos(), angle.sin()], 1)
+            sizes, near = sizes_and_near(n, m, "equal", **options)
+            kinds = _near_equal.kinds_of(sizes, near, 8, 5)
+            asked = {name: options.get(name) for name in ("rows", "keys")}
+            expected = sizes_by_formula(n, 8, 5, m, near, **asked)
+            self.assertEqual([(kind.sizes.landmarks, kind.sizes.rows) for kind in kinds], expected)
+            out, (plain, mine, chosen) = _near_equal.kernel_ridge(q, k, v, sizes, near, 7)
+            blocks, errors = [[]] * len(q), torch.zeros(len(q), 1)
+            if len(kinds) > 1:
+                every = _ridge_regression.choose_rows(q, sizes, 7, None)
+                fewer = _near_equal._fewer_rows(q, every, kinds[1].sizes.rows, chosen)
+                blocks = _near_keys.blocks_of_rows(q, fewer, near).tolist()
+                errors = _near_equal.expected_errors(q, k, v, fewer, kinds)
+            for h in range(len(q)):
+                with self.subTest(n=n, head=h, **options):
+                    head = [x[h].numpy() for x in (q, k, v)]
+                    its, kind = kinds[chosen.kind[h]], int(chosen.kind[h])
+                    its_plain, its_mine = (types.SimpleNamespace(**{
+                        name: (x if name == "queries" else x[h]).numpy() for name, x in record._asdict().items()})
+                        for record in (plain, mine))
+                    for name in ("keys", "key_groups", "received", "inclusion"):
+                        x = getattr(its_plain, name)
+                        self.assertFalse(x[its.sizes.keys:].any(), name)
+                        setattr(its_plain, name, x[:its.sizes.keys])
+                    its_mine.blocks = its_mine.blocks[:its.sizes.rows]
+                    shares, rows = kind_by_formula(
+                        *head, expected, near, its_plain, blocks[h]) if len(kinds) > 1 else ([0], None)
+                    self.assert_near(errors[h].numpy(), shares)
+                    self.assertLessEqual(shares[kind], (1 + 1e-9) * min(shares), shares)
+                    found.add((len(kinds), kind))
+                    if kind == 0:
+                        outputs, *_ = ridge_by_formula(*head, sizes, its_plain)
+                    else:
+                        np.testing.assert_array_equal(chosen.size[h, :its.sizes.rows].numpy(), rows[1])
+                        outputs, *_ = near_by_formula(*head, its.sizes, its.near, [None, its_plain], its_mine, None,
+                                                      rows)
+                    self.assertEqual(bool(mine.near[h]), kind > 0)
+                    self.assert_near(out[h].numpy(), outputs)
+        self.assertEqual(found, {(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)})
+
+    def test_an_exact_query_without_queries(self):
+        """Where tokens are the same some groups are empty, and a query that is nearest to none counts as one."""
+        q, = drawn((2, 11, 6))
+        sizes = _ridge_regression.Sizes(99, 30, 99, 60, 99)
+        q = q.repeat(1, 9, 1)
+        fewer = _near_equal._fewer_rows(q, _ridge_regression.choose_rows(q, sizes, 3, None), 20, None)
+        self.assertTrue((fewer.size == 1).any())
+        self.assertTrue((fewer.size.sum(1) > 99).all() and (fewer.size >= 1).all())
+        torch.testing.assert_close(fewer.weight, fewer.size * (20 / fewer.size.sum(1, keepdim=True)))
+
+    def test_sizes_at_equal_cost(self):
+        """Those of the C code: what it predicts for near=equal is what it predicts for the cheapest kind with sizes of
+        the package, and the choice, as src/layers/kernel_ridge_kind.c counts it."""
+        cheapest = set()
+        for n, d, m, options in (
+                (300, 8, 120, {}), (257, 16, 130, {"grid": "auto", "window": 24}),
+                (200, 32, 90, {"window": 4, "top": 5}),
+                (333, 8, 150, {"window": 7, "top": 3}), (190, 24, 101, {"grid": 17, "window": 8, "top": 2}),
+                (151, 8, 97, {"top": 0}), (200, 16, 100, {"rows": 33, "window": 9, "top": 1}),
+                (211, 8, 77, {"keys": 160, "window": 2, "top": 4}), (90, 8, 20, {}), (275, 20, 140, {"window": 0})):
+            sizes, near = sizes_and_near(n, m, "equal", **options)
+            kinds = _near_equal.kinds_of(sizes, near, d, d)
+            specs = [{"landmarks": m, "near": "equal", **options}, *(options_of(kind, options) for kind in kinds)]
+            run = nysbench.run(study="forward", problems=[f"gaussian(n={n}, d={d})"], timed=False, trials=1,
+                               attentions=[spec_of({**its, "label": i}) for i, its in enumerate(specs)], progress=False)
+            rows = run.rows
+            formula = {int(label): flops / 2 for label, flops in zip(rows["attention_label"], rows["flops_formula"])}
+            with self.subTest(n=n, **options):
+                of_kinds = [formula[i + 1] for i in range(len(kinds))]
+                choice = work_of_choice(n, d, kinds) if len(kinds) > 1 else 0
+                self.assertEqual(formula[0], choice + min(of_kinds))
+                cheapest.add((len(kinds), int(np.argmin(of_kinds))))
+        self.assertEqual({kind for _, kind in cheapest}, {0, 1, 2}, cheapest)
 
     def test_choice(self):
         """Of near keys, by squared errors: left out without them and with them, and at probes."""
@@ -594,6 +836,22 @@ class Gradients(unittest.TestCase):
                     self.assertTrue(torch.autograd.gradcheck(
                         lambda *x: _near_keys.kernel_ridge(*x, sizes, near, 4, choice)[0], (q, k, v)))
 
+    def test_kinds(self):
+        """near=equal, with heads of all kinds."""
+        q, k, v = drawn((3, 34, 3), (3, 34, 3), (3, 34, 2), grad=True)
+        given = *sizes_and_near(34, 30, "equal", window=0, top=1), 4
+        kinds = mock.patch.object(_near_equal, "choose_kinds", lambda *_: torch.tensor([2, 0, 1]))
+        with kinds:
+            _, choice = _near_equal.kernel_ridge(q, k, v, *given)
+        self.assertTrue(torch.autograd.gradcheck(
+            lambda *x: _near_equal.kernel_ridge(*x, *given, choice)[0], (q, k, v), fast_mode=True))
+        with kinds:
+            out = nysbench.torch.kernel_ridge(q, k, v, 30, near="equal", window=0, top=1, seed=4)
+        mine, expected = (torch.autograd.grad(x.square().sum(), (q, k, v)) for x in (
+            out, _near_equal.kernel_ridge(q, k, v, *given, choice)[0]))
+        for x, y in zip(mine, expected):
+            torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-12)
+
     def test_nystrom(self):
         for strategy in ("segment_means", "uniform", "kmeans"):
             with self.subTest(strategy):
@@ -603,7 +861,7 @@ class Gradients(unittest.TestCase):
     def expected(self, q, k, v, near=None):
         """Outputs and gradients of the plain operations."""
         shared = [x.repeat_interleave(2, 0) for x in (k, v)]
-        function, place = (_ridge_regression, ()) if near is None else (_near_keys, (near,))
+        function, place = (_ridge_regression, ()) if near is None else (_kernel_ridge._family(near.kind), (near,))
         _, choice = function.kernel_ridge(q.detach(), *(x.detach() for x in shared), self.SIZES, *place, 4)
         out, _ = function.kernel_ridge(q, *shared, self.SIZES, *place, 4, choice)
         return out, torch.autograd.grad(out.square().sum(), (q, k, v))
@@ -617,7 +875,7 @@ class Gradients(unittest.TestCase):
 
     def test_operator(self):
         self.assert_same(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS), self.layer())
-        for kind in ("window", "top", "both", "auto"):
+        for kind in ("window", "top", "both", "auto", "equal"):
             near = _near_keys.neighbourhood(20, kind, None, None, 4 if kind != "top" else None)
             with self.subTest(kind):
                 self.assert_same(lambda *x: nysbench.torch.kernel_ridge(
@@ -638,6 +896,12 @@ class Gradients(unittest.TestCase):
         self.assert_same(lambda *x: ridge(*x) / 2, self.layer())
         near = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS, near="auto"))
         self.assert_same(lambda *x: near(*x) / 2, self.layer(), _near_keys.neighbourhood(20, "auto", None, None, None))
+        equal = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, 30, near="equal", window=0, top=1))
+        layer = drawn((2, 34, 3), (1, 34, 3), (1, 34, 2), grad=True)
+        found, expected = ((x, *torch.autograd.grad(x.square().sum(), layer)) for x in (
+            equal(*layer) / 2, nysbench.torch.kernel_ridge(*layer, 30, near="equal", window=0, top=1)))
+        for x, y in zip(found, expected):
+            torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-12)
         for strategy in ("segment_means", "uniform", "kmeans"):
             layer, landmarks = self.layer(), lambda *x: nysbench.torch.nystrom(*x, 4, strategy=strategy)
             torch.testing.assert_close(compiled(landmarks)(*layer), 2 * landmarks(*layer))
@@ -649,6 +913,9 @@ class Gradients(unittest.TestCase):
             torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default, (q, k, v, 3, 12, 5, 15, *near, 4))
         torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default,
                               (q, k, v, 3, 12, 5, 15, "auto", 1, 3, 6, 2, 4, 0.3))
+        q, k, v = drawn((2, 34, 3), (1, 34, 3), (1, 34, 2), grad=True)
+        torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default,
+                              (q, k, v, 13, 34, 30, 34, "equal", 0, 1, 0, 0, 4, 0, True, True))
         for strategy in ("segment_means", "uniform", "kmeans"):
             torch.library.opcheck(torch.ops.nysbench.nystrom.default, (q, k, v, 4, strategy, 6, 12, 3, 4))
 
@@ -656,6 +923,7 @@ class Gradients(unittest.TestCase):
         layer = [x.to("meta") for x in self.layer()]
         for function in (nysbench.torch.kernel_ridge, nysbench.torch.nystrom):
             self.assertEqual(function(*layer, landmarks=4).shape, (2, 20, 2))
+        self.assertEqual(nysbench.torch.kernel_ridge(*layer, 4, near="equal").shape, (2, 20, 2))
         for grid in (None, 6, "auto"):  # nothing asks for a number on the device
             self.assertEqual(nysbench.torch.kernel_ridge(*layer, 4, near="auto", grid=grid).shape, (2, 20, 2))
             sizes, near = self.SIZES, _near_keys.neighbourhood(20, "auto", None, None, grid)
@@ -713,6 +981,8 @@ class Inputs(golden.Case):
                 ("kernel_ridge", {"landmarks": 5, "near": "window", "top": 3}),
                 ("kernel_ridge", {"landmarks": 5, "near": "both", "window": -1}),
                 ("kernel_ridge", {"landmarks": 5, "near": "both", "top": 0}),
+                ("kernel_ridge", {"landmarks": 5, "near": "equal", "top": -1}),
+                ("kernel_ridge", {"landmarks": 5, "near": "equal", "tolerance": 0.1}),
                 ("kernel_ridge", {"landmarks": 5, "near": "both", "grid": 1}),
                 ("kernel_ridge", {"landmarks": 5, "near": "both", "grid": 51}), ("nystrom", {"landmarks": 51}),
                 ("nystrom", {"landmarks": 21, "tokens": 20, "strategy": "kmeans"}), ("nystrom", {"strategy": "kmean"}),
@@ -725,15 +995,28 @@ class Inputs(golden.Case):
                   grid="auto")
 
     def test_a_head_that_is_not_finite_leaves_the_others(self):
-        for change, name, near in ((i, name, near) for i, name in enumerate("qkv") for near in ("none", "auto")):
+        for (change, name), options in itertools.product(enumerate("qkv"), (
+                {"landmarks": 12}, {"landmarks": 12, "near": "auto"}, {"landmarks": 60, "near": "equal", "window": 0})):
             for bad in (math.nan, math.inf):
                 layer = drawn((2, 3, 80, 8), (2, 3, 80, 8), (2, 3, 80, 4), dtype=torch.float32)
-                before = nysbench.torch.kernel_ridge(*layer, 12, near=near)
+                before = nysbench.torch.kernel_ridge(*layer, **options)
                 layer[change][1, 1] = bad
-                after = nysbench.torch.kernel_ridge(*layer, 12, near=near)
-                with self.subTest(name, bad=bad, near=near):
+                after = nysbench.torch.kernel_ridge(*layer, **options)
+                with self.subTest(name, bad=bad, **options):
                     self.assertTrue(after[1, 1].isnan().all())
                     self.assertTrue(torch.equal(after[0], before[0]) and torch.equal(after[1, ::2], before[1, ::2]))
+
+    def test_a_graph_of_heads_of_several_kinds(self):
+        """near=equal waits for the device, which a CUDA graph forbids; not where near keys cannot be paid."""
+        with mock.patch("torch.cuda.is_current_stream_capturing", lambda: True):
+            with FakeTensorMode(allow_non_fake_inputs=False):
+                layer = [torch.empty(4, 257, size, device="cuda") for size in (24, 24, 10)]
+                for landmarks, refused in ((3, False), (200, True)):
+                    given = *layer, *sizes_and_near(257, landmarks, "equal"), 1
+                    if refused:
+                        self.told(nysbench.ArgumentError, _near_equal.kernel_ridge, *given)
+                    else:
+                        self.assertEqual(_near_equal.kernel_ridge(*given)[0].shape, (4, 257, 10))
 
     def test_a_key_that_is_not_finite_reaches_all_outputs_of_its_head(self):
         layer = drawn((2, 80, 8), (2, 80, 8), (2, 80, 4), dtype=torch.float32)

@@ -21,9 +21,10 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+import nysbench
 import nysbench.torch
 import tap
-from nysbench.torch import _kernel_ridge, _near_keys, _nystrom, _ridge_regression
+from nysbench.torch import _kernel_ridge, _near_equal, _near_keys, _nystrom, _ridge_regression
 
 torch.set_num_threads(1)
 ALLOWED = {torch.float32: 1e-4, torch.float16: 4 * 2.0**-11, torch.bfloat16: 4 * 2.0**-8}
@@ -32,7 +33,9 @@ ATTENTIONS = {
     "kernel_ridge": lambda *x: nysbench.torch.kernel_ridge(*x, **RIDGE),
     "near=auto": lambda *x: nysbench.torch.kernel_ridge(*x, **RIDGE, near="auto", grid="auto"),
     "segment_means": lambda *x: nysbench.torch.nystrom(*x, 40),
-    "kmeans": lambda *x: nysbench.torch.nystrom(*x, 40, strategy="kmeans")}
+    "kmeans": lambda *x: nysbench.torch.nystrom(*x, 40, strategy="kmeans"),
+    "near=equal": lambda *x: nysbench.torch.kernel_ridge(*x, 90, near="equal", window=8, top=4, seed=3)}
+WITHOUT_A_WAIT = {name: attention for name, attention in ATTENTIONS.items() if name != "near=equal"}
 
 
 def layer(device, dtype=torch.float32, grad=False):
@@ -73,6 +76,16 @@ class WithoutDevice(unittest.TestCase):
                 with self.subTest(kind, grid=grid):
                     near = _near_keys.neighbourhood(257, kind, None, None, grid)
                     self.asks_nothing(lambda *x, near=near: _near_keys.kernel_ridge(*x, sizes, near, 1)[0])
+        sizes, near = (_ridge_regression.Sizes(257, 38, 257, 90, 257, True, True),
+                       _near_keys.neighbourhood(257, "equal", 8, 4, None))
+        kinds = _near_equal.kinds_of(sizes, near, 24, 10)
+
+        def choose(q, k, v):
+            rows = _ridge_regression.choose_rows(q, sizes, 1, None)
+            kind = _near_equal.choose_kinds(q, k, v, _near_equal._fewer_rows(q, rows, kinds[1].sizes.rows, None), kinds)
+            return v + kind[:, None, None]
+        self.assertEqual(len(kinds), 3)
+        self.asks_nothing(choose)
         for strategy in _nystrom.STRATEGIES:
             def attend(*x, strategy=strategy):
                 groups = _nystrom._groups(*x[:2], 20, 100, 4, 1) if strategy == "kmeans" else None
@@ -121,23 +134,27 @@ class Same(unittest.TestCase):
     def test_given_choice(self):
         """The operator's outputs are those of the plain operations on the CPU with its tokens, groups and near keys,
         and its gradients are theirs."""
-        for near in ("none", "auto"):
+        for near in ("none", "auto", "equal"):
             for dtype, allowed in ALLOWED.items():
                 with self.subTest(near=near, dtype=dtype):
                     given = layer(self.device, dtype, grad=True)
-                    sizes = _ridge_regression.Sizes(257, 17, 218, 40, 257)
-                    around = _near_keys.neighbourhood(257, near, None, None, "auto" if near == "auto" else None)
+                    sizes = _ridge_regression.Sizes(257, 17, 218, 40, 257, near == "equal")
+                    window, top, grid = {"none": (None, None, None), "auto": (None, None, "auto"),
+                                         "equal": (4, 2, None)}[near]
+                    around = _near_keys.neighbourhood(257, near, window, top, grid)
                     out, *choice = torch.ops.nysbench.kernel_ridge(
                         *given, sizes.rows, sizes.queries, sizes.landmarks, sizes.keys, near, around.reach, around.top,
-                        around.columns, around.before, 3)
+                        around.columns, around.before, 3, 0, sizes.rows_follow)
                     gradients = torch.autograd.grad(out.float().square().sum(), given)
                     copies = [x.detach().cpu().requires_grad_() for x in given]
                     q, k, v = (_kernel_ridge._heads(x) for x in copies)
                     k, v = _kernel_ridge._grouped(k, len(q)), _kernel_ridge._grouped(v, len(q))
-                    plain, mine = (kind(*(x.cpu() for x in part)) for kind, part in (
-                        (_ridge_regression.Choice, choice[:7]), (_near_keys.NearChoice, choice[7:])))
+                    plain, mine, kinds = (kind(*(x.cpu() for x in part)) for kind, part in (
+                        (_ridge_regression.Choice, choice[:7]), (_near_keys.NearChoice, choice[7:13]),
+                        (_near_equal.KindChoice, choice[13:])))
                     expected, _ = (_ridge_regression.kernel_ridge(q, k, v, sizes, 3, plain) if near == "none" else
-                                   _near_keys.kernel_ridge(q, k, v, sizes, around, 3, (plain, mine)))
+                                   _near_keys.kernel_ridge(q, k, v, sizes, around, 3, (plain, mine)) if near == "auto"
+                                   else _near_equal.kernel_ridge(q, k, v, sizes, around, 3, (plain, mine, kinds)))
                     expected = expected.reshape(out.shape)
                     self.assert_apart(out, expected, allowed)
                     for x, y in zip(gradients, torch.autograd.grad(expected.float().square().sum(), copies)):
@@ -174,7 +191,7 @@ class SameOnCuda(Same):
 
     def test_cuda_graphs(self):
         """A graph of one call, replayed with other inputs, gives what a call gives, and so it waits for nothing."""
-        for name, attention in ATTENTIONS.items():
+        for name, attention in WITHOUT_A_WAIT.items():
             for dtype in (torch.float16, torch.float32):
                 with self.subTest(name, dtype=dtype):
                     given = layer("cuda", dtype)
@@ -193,9 +210,15 @@ class SameOnCuda(Same):
                     expected = attention(*given)
                     torch.testing.assert_close(out, expected, rtol=0, atol=1e-2 * float(expected.abs().max()))
 
+    def test_a_graph_is_refused(self):
+        given = layer("cuda")
+        ATTENTIONS["near=equal"](*given)
+        with self.assertRaises(nysbench.ArgumentError), torch.cuda.graph(torch.cuda.CUDAGraph()):
+            ATTENTIONS["near=equal"](*given)
+
     def test_without_a_wait(self):
         """PyTorch raises an error for what it knows to wait."""
-        for name, attention in ATTENTIONS.items():
+        for name, attention in WITHOUT_A_WAIT.items():
             with self.subTest(name):
                 given = layer("cuda")
                 attention(*given)

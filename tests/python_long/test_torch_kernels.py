@@ -24,7 +24,7 @@ os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is imported
 import torch
 
 import tap
-from nysbench.torch import _near_keys, _ridge_regression, _triton_kernels
+from nysbench.torch import _near_equal, _near_keys, _ridge_regression, _triton_kernels
 
 torch.set_num_threads(1)
 ALLOWED = {torch.float32: 1e-5, torch.float16: 3e-3}
@@ -103,6 +103,31 @@ class Kernels(unittest.TestCase):
                     self.assertEqual((out.dtype, out.shape), (dtype, expected.shape))
                     apart = (out.float() - expected.float()).norm(dim=(1, 2)) / expected.float().norm(dim=(1, 2))
                     self.assertLess(float(apart.max()), allowed)
+
+    def test_kinds_of_near_keys(self):
+        """near=equal, given which head has which: kernels have the same exact queries, and each kind its sizes."""
+        near, sizes = (_near_keys.neighbourhood(101, "equal", 4, 2, None),
+                       _ridge_regression.Sizes(101, 25, 101, 60, 101, True, True))
+        self.assertEqual(len(_near_equal.kinds_of(sizes, near, 24, 10)), 3)
+        for dtype, allowed in ALLOWED.items():
+            with self.subTest(dtype=dtype):
+                q, k, v = layer((4, 4), 101, 24, 10, dtype)
+                given, chosen, choose = (q, k, v, sizes, near, 5), [], _near_equal.choose_kinds
+
+                def as_stated(*given, choose=choose, chosen=chosen):
+                    chosen.append(choose(*given).tolist())
+                    return torch.tensor([2, 0, 1, 2])
+                with mock.patch.object(_near_equal, "choose_kinds", as_stated):
+                    out, choices = _near_equal.kernel_ridge(*given, kernels=_triton_kernels)
+                    _, plain = _near_equal.kernel_ridge(*given)
+                self.assertEqual(chosen[0], chosen[1])
+                self.assert_alike(choices[0], plain[0])
+                self.assertTrue(torch.equal(choices[2].size, plain[2].size))
+                with mock.patch.object(_near_keys, "answer", _triton_kernels.answer_near):
+                    expected, _ = _near_equal.kernel_ridge(*given, choices)
+                self.assertEqual((out.dtype, out.shape), (dtype, expected.shape))
+                apart = (out.float() - expected.float()).norm(dim=(1, 2)) / expected.float().norm(dim=(1, 2))
+                self.assertLess(float(apart.max()), allowed)
 
     def test_heads_that_a_few_landmarks_describe(self):
         """Tokens move along a curve: the smallest ridge has the least error, and with it the condition of a head's

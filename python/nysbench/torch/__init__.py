@@ -6,8 +6,8 @@
     AutoModel.from_pretrained(folder, attn_implementation="nysbench_kernel_ridge")
 
 All inputs and heads of a call are computed side by side: kernel_ridge in Triton kernels on a GPU of CUDA, all else in
-operations of PyTorch. Nothing waits for the device, so that CUDA graphs can hold a call.
-torch.compile keeps both in its graph. PyTorch >= 2.4.
+operations of PyTorch. Nothing waits for the device, so that CUDA graphs can hold a call, but kernel_ridge with
+near="equal". torch.compile keeps both in its graph. PyTorch >= 2.4.
 """
 try:
     import torch as _torch

@@ -91,7 +91,11 @@ def _mix(x, key):
 
 def accumulated(x):
     """In the precision of sums: double for float64, else single."""
-    return x if x.dtype == torch.float64 else x.float()
+    return x.to(sums_type(x))
+
+
+def sums_type(x):
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
 def gather(x, tokens):

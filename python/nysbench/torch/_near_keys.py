@@ -23,10 +23,10 @@ from torch.utils.checkpoint import checkpoint
 
 from .._arguments import LARGEST_INT, ArgumentError, integer, number
 from . import _ridge_regression
-from ._clustering import accumulated, gather, nearest_groups, nearest_points, sample, sum_by
+from ._clustering import accumulated, gather, nearest_groups, nearest_points, sample, sum_by, sums_type
 from ._ridge_regression import attention_rows, corrected, place_landmarks, regress, weighted_mean
 
-KINDS = ("none", "window", "top", "both", "auto")
+KINDS = ("none", "window", "top", "both", "auto", "equal")
 # As in src/layers/kernel_ridge_fit.c and near.c.
 CLEARLY, NEAR_TIE, MUCH_NEAR, LEAST_FAR, CORRECTIONS, TOLERANT_PROBES = 1.5, 1.1, 0.2, 1e-12, 2, 32
 RUN, SIDE, BEFORE = 32, 8, 64  # tokens of a block in a row, patches of a block's side, tokens of a block before patches
@@ -52,6 +52,13 @@ class Neighbourhood:
     columns: int
     before: int
     tolerance: float = 0.0
+
+    def pairs(self):
+        """How many there are of a query and a key around its block."""
+        if not self.columns:
+            return _pairs(self.n, RUN, self.reach)
+        rows, columns = self._sides()
+        return self.before**2 + _pairs(rows, SIDE, self.reach) * _pairs(columns, SIDE, self.reach)
 
     def _blocks_before(self):
         return -(-self.before // BEFORE)
@@ -123,20 +130,26 @@ def _span(first, length, reach, size):
     return at, (at >= first - reach) & (at < first + length + reach)
 
 
+def _pairs(size, length, reach):
+    """How many there are of one of 0 ... size-1 and one around its block of `length` places."""
+    return sum(min(length, size - first) * (min(first + length + reach, size) - max(first - reach, 0))
+               for first in range(0, size, length))
+
+
 def neighbourhood(n, near, window, top, grid, tolerance=0.0):
     """Near keys of n tokens, with the options of src/attentions/kernel_ridge.c."""
     if near not in KINDS:
         raise ArgumentError(f"near: expected one of {', '.join(KINDS[:-1])} and {KINDS[-1]}, not {near!r}")
     for name, value, kinds in (("window", window, "window"), ("grid", grid, "window"), ("top", top, "top")):
-        if value is not None and near not in (kinds, "both", "auto"):
-            raise ArgumentError(f"near={near}, {name}={value}: near={kinds}, both and auto have {_HAVE[name]}")
+        if value is not None and near not in (kinds, "both", "equal", "auto"):
+            raise ArgumentError(f"near={near}, {name}={value}: near={kinds}, both, equal and auto have {_HAVE[name]}")
     tolerance = number("tolerance", tolerance, 0, 10)
     if tolerance and near != "auto":
         raise ArgumentError(f"near={near}, tolerance={tolerance}: near=auto alone has a tolerance")
     width = USUAL_NEAR if window is None else integer("window", window, 0, LARGEST_INT)
-    least = 0 if near == "auto" else 1  # without top keys it chooses from none and window
+    least = 0 if near in ("auto", "equal") else 1  # without top keys these choose from none and window
     strongest = USUAL_NEAR if top is None else integer("top", top, least, LARGEST_INT)
-    strongest = min(n, strongest) if near in ("top", "both", "auto") else 0
+    strongest = min(n, strongest) if near not in ("none", "window") else 0
     if grid is None:
         return Neighbourhood(n, near, NO_WINDOW if near == "top" else min(width // 2, n), strongest, 0, 0,
                              tolerance)
@@ -163,6 +176,16 @@ class NearChoice(NamedTuple):
     mass: torch.Tensor          # (h, m): what a landmark's keys receive that are not near; 0 in heads without near keys
     near: torch.Tensor          # (h), bool: whether a head has near keys
 
+    @staticmethod
+    def shapes(sizes, near):
+        """Of what a head has."""
+        return (sizes.rows,), (sizes.rows, near.top), (sizes.n,), (sizes.n,), (sizes.landmarks,), ()
+
+    @classmethod
+    def zeros(cls, q, h, sizes, near):
+        types = *[torch.int64] * 4, sums_type(q), torch.bool
+        return cls(*(q.new_zeros((h, *shape), dtype=dtype) for shape, dtype in zip(cls.shapes(sizes, near), types)))
+
 
 class _Seen(NamedTuple):
     """Of b queries in each of B blocks, whether or not a head has near keys."""
@@ -184,22 +207,21 @@ class Fit(NamedTuple):
     error: torch.Tensor      # (h): of the exact outputs, each left out, squared
 
 
-def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
-    """Outputs (h, n, dv) in the type of q, and both Choices; those that are given are kept. kernels:
-    _triton_kernels.py, for the steps that it has, if nothing is given."""
+def kernel_ridge(q, k, v, sizes, near, seed, choice=None, rows=None, kernels=None):
+    """Outputs (h, n, dv) in the type of q, and both Choices; those that are given are kept, and so are Rows. kernels:
+    _triton_kernels.py, for the steps that it has, if no choice is given."""
     plain, mine = choice or (None, None)
-    centres, weight, queries, query_groups = (
-        kernels.choose_rows(q, sizes, seed) if kernels else _ridge_regression.choose_rows(q, sizes, seed, plain))
+    rows = rows or choose_rows(q, sizes, seed, plain, kernels)
+    queries, centres, weight = rows.queries, rows.centres, rows.weight
     if mine is None:
-        place = nearest_points(accumulated(q[:, queries]), centres)
-        mine = NearChoice(near.block_of(queries[place]), *[None] * 5)
+        mine = NearChoice(blocks_of_rows(q, rows, near), *[None] * 5)
     outputs, strongest, received, far = attend_rows(centres, weight, k, v, near, mine)
     exact = centres, weight, outputs
     if choice:
         found, *_ = fit_landmarks(exact, k, v, near, sizes, plain, mine)
     else:
         def draw_keys(received):
-            return (kernels or _ridge_regression).choose_keys(k, queries, query_groups, received, sizes, seed)
+            return (kernels or _ridge_regression).choose_keys(k, queries, rows.groups, received, sizes, seed)
         mine = mine._replace(strongest=strongest, query_groups=nearest_groups(q, centres),
                              near=torch.ones_like(far[:, 0], dtype=torch.bool))
         beside = fit_landmarks(exact, k, v, near, sizes, draw_keys(far / far.sum(1, keepdim=True)), mine, far)
@@ -215,6 +237,15 @@ def kernel_ridge(q, k, v, sizes, near, seed, choice=None, kernels=None):
             found, plain, mine = (_where(chosen, *pair) for pair in zip(without, beside))
     answers = kernels.answer_near if kernels else answer
     return answers(q, k, v, found.landmarks, found.bias, found.values, found.counts, near, mine), (plain, mine)
+
+
+def choose_rows(q, sizes, seed, choice, kernels):
+    return kernels.choose_rows(q, sizes, seed) if kernels else _ridge_regression.choose_rows(q, sizes, seed, choice)
+
+
+def blocks_of_rows(q, rows, near):
+    """Blocks (h, k) of the drawn queries nearest to the exact ones."""
+    return near.block_of(rows.queries[nearest_points(accumulated(q[:, rows.queries]), rows.centres)])
 
 
 def _where(chosen, without, beside):
@@ -259,10 +290,15 @@ def attend_rows(centres, weight, k, v, near, choice):
         return outputs, choice.strongest, None, None
     rows = rows.detach()
     strongest = rows.topk(near.top, -1).indices
-    keys, around = near.keys(choice.blocks)
-    rest = rows.masked_fill(torch.zeros_like(rows).scatter_add(2, keys, around.to(rows.dtype)) > 0, 0)
-    received, far = (weighted_mean(x, weight) for x in (rows, rest.scatter(2, strongest, 0)))
+    rest = without_window(rows, near, choice.blocks).scatter(2, strongest, 0)
+    received, far = (weighted_mean(x, weight) for x in (rows, rest))
     return outputs, strongest, received, far + LEAST_FAR
+
+
+def without_window(rows, near, blocks):
+    """Rows (h, k, n) with 0 for the keys around the blocks (h, k)."""
+    keys, around = near.keys(blocks)
+    return rows.masked_fill(torch.zeros_like(rows).scatter_add(2, keys, around.to(rows.dtype)) > 0, 0)
 
 
 def _see(x, k, v, landmarks, near, choice, blocks, strongest):

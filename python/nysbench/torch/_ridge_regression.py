@@ -13,13 +13,14 @@ The construction is that of src/attentions/kernel_ridge.c, whose header has the 
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
 
 from ._clustering import (KEY_SAMPLE, KEY_SEEDS, QUERY_SEEDS, accumulated, gather, group_means, nearest_groups, sample,
-                          seed_groups, sum_by, uniforms)
+                          seed_groups, sum_by, sums_type, uniforms)
 
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)
 CAP_ROUNDS = 8
@@ -33,12 +34,44 @@ LEAST_SIZE, LEAST_COUNT = 0.25, 1e-6
 
 @dataclass(frozen=True)
 class Sizes:
-    """n tokens, k exact queries among so many drawn, m landmarks among so many sampled keys."""
+    """n tokens, k exact queries among so many drawn, m landmarks among so many sampled keys.
+
+    rows_follow, keys_follow: whether these are as many as usual for the landmarks, where other sizes are tried.
+    """
     n: int
     rows: int
     queries: int
     landmarks: int
     keys: int
+    rows_follow: bool = False
+    keys_follow: bool = False
+
+    def with_landmarks(self, landmarks):
+        return replace(self, landmarks=landmarks,
+                       rows=usual_rows(landmarks) if self.rows_follow else self.rows,
+                       keys=min(self.n, usual_keys(landmarks)) if self.keys_follow else self.keys)
+
+
+def usual_rows(landmarks):
+    return math.ceil(5 * landmarks / 12)
+
+
+def usual_keys(landmarks):
+    return math.ceil(32 / 3 * landmarks)
+
+
+class Rows(NamedTuple):
+    """Exact queries, the centres of groups of drawn ones."""
+    centres: torch.Tensor  # (h, k, d), rounded to the type of the queries
+    size: torch.Tensor     # (h, k): how many queries each stands for
+    queries: torch.Tensor  # (drawn)
+    groups: torch.Tensor   # (h, drawn)
+
+    @property
+    def weight(self):
+        """(h, k), of mean 1."""
+        size = self.size.clamp_min(LEAST_SIZE)
+        return size * (size.shape[1] / size.sum(1, keepdim=True))
 
 
 class Choice(NamedTuple):
@@ -51,23 +84,34 @@ class Choice(NamedTuple):
     inclusion: torch.Tensor     # (h, sampled): pi, the probability of being sampled
     ridge: torch.Tensor         # (h), int64: an index of RIDGES
 
+    @staticmethod
+    def shapes(sizes):
+        """Of what a head has, behind `queries`."""
+        return (sizes.queries,), *[(sizes.keys,)] * 4, ()
 
-def kernel_ridge(q, k, v, sizes, seed, choice=None):
-    """Outputs (h, n, dv) in the type of q, and the Choice; a Choice that is given is kept.
+    @classmethod
+    def empty(cls, q, h, sizes):
+        types = torch.int32, torch.int64, torch.int32, *[sums_type(q)] * 2, torch.int64
+        return cls(q.new_empty(sizes.queries, dtype=torch.int64), *(
+            q.new_empty((h, *shape), dtype=dtype) for shape, dtype in zip(cls.shapes(sizes), types)))
+
+
+def kernel_ridge(q, k, v, sizes, seed, choice=None, rows=None):
+    """Outputs (h, n, dv) in the type of q, and the Choice; a Choice and Rows that are given are kept.
 
     q, k: (h, n, d), v: (h, n, dv). Small systems are solved in double precision if q has it, else in single.
     """
-    centres, weight, queries, groups = choose_rows(q, sizes, seed, choice)
-    outputs, received = attend_rows(centres, weight, k, v)
+    rows = rows or choose_rows(q, sizes, seed, choice)
+    outputs, received = attend_rows(rows.centres, rows.weight, k, v)
     if choice is None:
-        choice = choose_keys(k, queries, groups, received.detach(), sizes, seed)
+        choice = choose_keys(k, rows.queries, rows.groups, received.detach(), sizes, seed)
     landmarks, _, *sums = place_landmarks(k, v, choice, sizes)
-    bias, values, ridge, _ = fit((centres, weight, outputs), landmarks, *sums, choice.ridge)
+    bias, values, ridge, _ = fit((rows.centres, rows.weight, outputs), landmarks, *sums, choice.ridge)
     return answer(q, landmarks, bias, values), choice._replace(ridge=ridge)
 
 
 def choose_rows(q, sizes, seed, choice):
-    """The exact queries (h, k, d), their weights (h, k), and the drawn queries (drawn) with their groups (h, drawn)."""
+    """The Rows, of the choice's groups if it is given."""
     queries = sample(sizes.n, sizes.queries, seed, q.device) if choice is None else choice.queries
     x = accumulated(q[:, queries])
     if choice is None:
@@ -75,7 +119,7 @@ def choose_rows(q, sizes, seed, choice):
     else:
         groups = choice.query_groups
     centres, size = group_means(groups, sizes.rows, x, torch.ones_like(x[..., 0]))
-    return accumulated(centres.to(q.dtype)), row_weights(size), queries, groups
+    return Rows(accumulated(centres.to(q.dtype)), size, queries, groups)
 
 
 def choose_keys(k, queries, query_groups, received, sizes, seed):
@@ -83,12 +127,6 @@ def choose_keys(k, queries, query_groups, received, sizes, seed):
     keys, inclusion = sample_keys(received, sizes, seed)
     choice = Choice(queries, query_groups, keys, keys, received.gather(1, keys), inclusion, None)
     return choice._replace(key_groups=_key_groups(gather(k, keys), choice, sizes, seed))
-
-
-def row_weights(size):
-    """Weights (h, k) of mean 1 from the sizes of the groups of queries."""
-    size = size.clamp_min(LEAST_SIZE)
-    return size * (size.shape[1] / size.sum(1, keepdim=True))
 
 
 def attend_rows(centres, weight, k, v):
@@ -185,13 +223,11 @@ def regress(features, weight, rest, prior, ridge):
     and its error where each row is left out, squared (h)."""
     scale = weighted_mean(features, weight).clamp_min(FEATURE_FLOOR / features.shape[-1]).rsqrt()
     scaled = features * scale[:, None]
-    gram = scaled @ scaled.mT
-    unit = (weight * gram.diagonal(dim1=1, dim2=2)).mean(1).clamp_min(LEAST_UNIT)
-    penalties = [gram.new_full(unit.shape, penalty) for penalty in RIDGES]
+    penalties = torch.stack([weight.new_full(weight.shape[:1], penalty) for penalty in RIDGES], 1)
     if ridge is not None:
-        penalties = [torch.stack(penalties, -1).gather(1, ridge[:, None])[:, 0]]
-    dual, error = _ridges(gram, unit, weight, rest, torch.stack(penalties, 1))
-    at = torch.zeros_like(unit, dtype=torch.int64)[:, None]
+        penalties = penalties.gather(1, ridge[:, None])
+    dual, error = leave_out(scaled @ scaled.mT, weight, rest, penalties)
+    at = torch.zeros_like(error[:, :1], dtype=torch.int64)
     if ridge is None:
         ridge = _least(error.detach())
         at = ridge[:, None]
@@ -199,13 +235,15 @@ def regress(features, weight, rest, prior, ridge):
     return prior + scale[..., None] * (scaled.mT @ dual[:, 0]), ridge, error.gather(1, at)[:, 0]
 
 
-def _ridges(gram, unit, weight, rest, penalties):
-    """M^-1 T (h, ridges, k, dv) and the leave-one-out errors (h, ridges) for M = G + lambda t diag(1/w).
+def leave_out(gram, weight, rest, penalties):
+    """M^-1 T (h, ridges, k, dv) and the squared leave-one-out errors (h, ridges) for M = G + lambda t diag(1/w), t the
+    weighted mean of the diagonal of G. gram: G (h, k, k), rest: T (h, k, dv), penalties: lambda (h, ridges).
 
     In double precision, where the device has it: the condition of M is up to 10^4 k.
     """
     precise = gram.dtype if gram.device.type == "mps" else torch.float64
     eye = torch.eye(gram.shape[1], dtype=precise, device=gram.device)
+    unit = (weight * gram.diagonal(dim1=1, dim2=2)).mean(1).clamp_min(LEAST_UNIT)
     penalty = (unit[:, None] * penalties)[..., None] / weight[:, None]
     system = gram[:, None].to(precise) + torch.diag_embed(penalty.to(precise))
     half = torch.linalg.solve_triangular(torch.linalg.cholesky_ex(system)[0], eye, upper=False)

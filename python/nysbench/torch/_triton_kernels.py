@@ -22,7 +22,7 @@ import triton.language as tl
 
 from ._clustering import BATCHES, KEY_SAMPLE, KEY_SEEDS, QUERY_SEEDS, WALKS, grid_of, round_keys, uniforms
 from ._ridge_regression import (CAP_ROUNDS, FEATURE_FLOOR, LEAST_COUNT, LEAST_RECEIVED, LEAST_SIZE, MOST_CORRECTION,
-                                RIDGES, SHARE_FLOOR, TIE, Choice, row_weights)
+                                RIDGES, SHARE_FLOOR, TIE, Choice, Rows)
 
 LOG2E = 1.4426950408889634
 TYPES = (torch.float16, torch.bfloat16, torch.float32)
@@ -625,15 +625,15 @@ def _short(dtype):
     return _exact() if dtype == torch.float32 else "tf32"
 
 
-def kernel_ridge(q, k, v, sizes, seed):
+def kernel_ridge(q, k, v, sizes, seed, rows=None):
     """As _ridge_regression.kernel_ridge without a choice; k and v (h / G, n, ...) may have fewer heads."""
-    return _Pass(q, k, v, sizes, seed).run()
+    return _Pass(q, k, v, sizes, seed).run(rows)
 
 
 def choose_rows(q, sizes, seed):
     """As _ridge_regression.choose_rows without a choice."""
-    queries, groups, centres, size = _Pass(q, q, q, sizes, seed).choose_rows()
-    return centres.float(), row_weights(size), queries, groups
+    rows = _Pass(q, q, q, sizes, seed).choose_rows()
+    return rows._replace(centres=rows.centres.float())
 
 
 def choose_keys(k, queries, query_groups, received, sizes, seed):
@@ -672,9 +672,10 @@ class _Pass:
     def room(self, *shape, dtype=torch.float32):
         return torch.empty(self.h, *shape, dtype=dtype, device=self.q.device)
 
-    def run(self):
-        s = self.sizes
-        queries, groups, centres, outputs, weight, logsum = self.attend_rows()
+    def run(self, rows=None):
+        s, rows = self.sizes, rows or self.choose_rows()
+        centres = rows.centres.to(self.q.dtype)  # exactly
+        outputs, weight, logsum = self.attend_rows(centres, rows.size)
         received = self.receive(centres, logsum, weight)
         keys, inclusion, xk, xv, of_keys, p, inverse, key_groups = self.choose_keys(received)
         prior, count, mass = self.room(s.landmarks, self.dv), self.room(s.landmarks), self.room(s.landmarks)
@@ -682,7 +683,7 @@ class _Pass:
                                         count, mass)
         bias, values, ridge = self.fit(centres, weight, outputs, landmarks, prior, count, mass)
         out = self.answer(landmarks, bias, values)
-        return out, Choice(queries, groups, keys, key_groups, of_keys, inclusion, ridge)
+        return out, Choice(rows.queries, rows.groups, keys, key_groups, of_keys, inclusion, ridge)
 
     def choose_keys(self, received):
         s, sampled = self.sizes, self.sample_keys(received)
@@ -720,11 +721,11 @@ class _Pass:
             self.q, queries, x, s.n, s.queries, *grid_of(s.n), *round_keys(self.seed), **self.key,
             WALKS=WALKS, B=64)
         groups = self.seed_groups(x, None, s.rows, QUERY_SEEDS)
-        return queries, groups, *self.group_means(x, groups, None, s.rows, self.q.dtype)
+        centres, size = self.group_means(x, groups, None, s.rows, self.q.dtype)
+        return Rows(centres, size, queries, groups)
 
-    def attend_rows(self):
+    def attend_rows(self, centres, size):
         s, k = self.sizes, self.sizes.rows
-        queries, groups, centres, size = self.choose_rows()
         block, tile = 64, 32 if k <= 32 else 64
         # Four programs for each multiprocessor of the largest GPUs, and at least four blocks of keys for each program.
         parts = max(1, min(triton.cdiv(s.n, 4 * block), 528 // (self.h * triton.cdiv(k, tile)) + 1))
@@ -738,7 +739,7 @@ class _Pass:
         _join[(self.h, k)](
             top, total, sums, size, outputs, logsum, weight, k, parts, LEAST=LEAST_SIZE, **self.value, PK=_side(k),
             PP=_side(parts), num_warps=2)
-        return queries, groups, centres, outputs, weight, logsum
+        return outputs, weight, logsum
 
     def receive(self, centres, logsum, weight):
         received = self.room(self.sizes.n)
