@@ -68,6 +68,8 @@ class Patched(golden.Case):
                                                             grid=8, **seed)),
                 ("kernel_ridge(landmarks=8, rows=6, near=auto, window=auto, grid=none)",
                  lambda **seed: nysbench.torch.kernel_ridge(*self.qkv, **RIDGE_OPTIONS, near="auto", **seed)),
+                ("kernel_ridge(landmarks=8, rows=6, near=equal, top=0)",
+                 lambda **seed: nysbench.torch.kernel_ridge(*self.qkv, **RIDGE_OPTIONS, near="equal", top=0, **seed)),
                 ("nystrom(landmarks=8)", lambda **seed: nysbench.torch.nystrom(*self.qkv, landmarks=8, **seed)),
                 ("nystrom(strategy=uniform, landmarks=8, core=iterative(steps=3))",
                  lambda **seed: nysbench.torch.nystrom(*self.qkv, landmarks=8, strategy="uniform", steps=3, **seed))):

@@ -44,11 +44,12 @@ class _NotHere(Exception):
     """The library may have it."""
 
 
-def _ridge_options(near="none", grid="none", window="auto", tolerance="0", **counts):
-    if near not in KINDS or not set(counts) <= {"landmarks", "rows", "queries", "keys", "top"}:
+def _ridge_options(near="none", grid="none", window="auto", top="auto", tolerance="0", **counts):
+    if near not in KINDS or not set(counts) <= {"landmarks", "rows", "queries", "keys"}:
         raise _NotHere
     found = {name: None if text == "auto" and name != "landmarks" else _count(text) for name, text in counts.items()}
-    found["window"] = None if window == "auto" else 0 if window == "0" else _count(window)
+    found["window"], found["top"] = (None if text == "auto" else 0 if text == "0" else _count(text)
+                                     for text in (window, top))
     found["grid"] = None if grid == "none" else grid if grid == "auto" else _count(grid)
     return {"near": near, "tolerance": _number(tolerance), **found}
 
