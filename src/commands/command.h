@@ -66,7 +66,7 @@ typedef enum {
     NB_FORMAT_MARKDOWN,
     NB_FORMAT_LATEX,
     NB_FORMAT_HTML
-} nb_output_format;
+} nb_output_format; /* a command with a form of its own asks for that; others ask nb_format_is_page alone */
 
 /* A failure is one of these, by when it comes, unless it is the machine's (NB_EHOST), which is NB_EXIT_FAILED. */
 typedef enum {
@@ -164,8 +164,9 @@ nb_status nb_check_run(const char *folder, nb_ctx *ctx);
 /* Warns of rows that several builds have measured, before numbers of these are shown that may mix them. compare and
  * report need no warning: pairs are of one build (rows/pairs.sql), and the report has it among its caveats. */
 nb_status nb_warn_of_builds(nb_store *store, nb_ctx *ctx);
-/* Opens the rows of a run with its labels and its baseline, and finds their experiment, for commands that show tables
- * or figures; NB_EIO if there are none. Warns of several builds. */
+/* Opens the rows of a run with its labels and its baseline, and finds their experiment, for tables, figures and the
+ * suite; NB_EIO if there are none. Warns of several builds. What needs no such warning calls nb_run_open and
+ * nb_relation_open itself. */
 nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx);
 /* Keeps only the rows that meet the conditions of NB_WHERE_OPTION; NULL: none are given. */
 nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx);

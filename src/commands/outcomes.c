@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* outcomes.c - rows of the same status and reason are one group: ten thousand
- * failures for one reason are one line, and three rows to look at. */
+/* outcomes.c - how rows ended, as a run tells it at its end. Rows of the same status and reason are one group: ten
+ * thousand failures for one reason are one line, and three rows to look at. A report's are in show/report.sql. */
 #include "commands/experiment.h"
 
 #include "base/fields.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keys.h - the table `key`: each row's numbers, which SQL sorts and joins by. */
+/* keys.h - the table `key`: each row's numbers, which SQL sorts and joins by. Each row goes through C once, here, and
+ * the study's metric with it: what asks for no more reads `key`, and not the stored rows. */
 #ifndef NB_KEYS_H
 #define NB_KEYS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pairs.c - see pairs.h */
+/* pairs.c - see pairs.h. What depends on the question is put together here: in which columns rows of a setting agree,
+ * and whether their builds, and the rows of S that they have looked at, count. pairs.sql does the rest. */
 #include "rows/pairs.h"
 
 #include "base/builder.h"

@@ -17,7 +17,7 @@ typedef struct {
     const nb_column *pool;         /* what a scope leaves out of a setting; NULL: landmarks */
     bool united;                   /* all settings are of one scope */
     const char *const *confounded; /* columns in which both may differ, and NB_BUILD; ends with NULL */
-    const char *where;             /* a condition on the rows of the view `run`; NULL: all */
+    const char *where;             /* a claim's rows, as in nb_contrast_terms */
 
     /* Set by nb_pairs_make. */
     const char *name;     /* in the tables */

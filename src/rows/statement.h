@@ -7,7 +7,8 @@
  *                 condition on rows (rows/where.h), what stands for a column (rows/columns.h), a study's expression
  *   {word: text}  the text for each of several names, or texts, which take the place of @ in it: {keys:, a.@}
  * NB_SQL_NO_NAME in the place of a name is NULL in SQL: of a column that an older store lacks.
- * This file alone puts a word into SQL. A {word} that is not given is NB_EBUG. */
+ * Names and texts from outside get into SQL here alone, quoted. C joins pieces: conditions, keys and lists of columns,
+ * of the study's own names and of literals that SQLite has quoted. A {word} that is not given is NB_EBUG. */
 #ifndef NB_STATEMENT_H
 #define NB_STATEMENT_H
 

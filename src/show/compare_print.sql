@@ -1,4 +1,5 @@
--- What is told beside a comparison of the rows themselves (compare_print.c), and of the sides of its pairs.
+-- What is told beside a comparison (compare_print.c): of the rows themselves, of the sides of its pairs, and the mean
+-- error that stands beside a time.
 
 -- name: data
 SELECT min(n), max(n), max(trials) FROM panel;

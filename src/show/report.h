@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.h - runs as one report: what was asked, what the rows answer, what speaks against that, figures, the methods
- * compared (as at the run's end, but pooled over m), tables, the rows that went wrong, and how it was measured. */
+ * compared (as at the run's end, but pooled over m, except for times), tables, the rows that went wrong, and how it was
+ * measured. */
 #ifndef NB_REPORT_H
 #define NB_REPORT_H
 

@@ -1,4 +1,5 @@
--- What a report asks of a run beside its tables (report.c).
+-- What a report asks of a run beside its tables (report.c); also the rows that went wrong, by status and reason, where
+-- those that were skipped count too. What a run tells of them at its end is in commands/outcomes.sql.
 
 -- How many rows there are, how they ended, and when the first was measured.
 -- name: counts

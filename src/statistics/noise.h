@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* noise.h - what is rounding noise, of one result and of two compared: two that differ by no more than theirs are the
- * same, and none counts as less than its own. Nothing else says so: SQL calls this as is_noise, pair_noise and
- * pair_ratio (rows/functions.h). */
+ * same, and none counts as less than its own. SQL calls this as is_noise, pair_noise and pair_ratio
+ * (rows/functions.h). Which outputs are exact, of which no noise is known, is said in studies/exact_output.h. */
 #ifndef NB_NOISE_H
 #define NB_NOISE_H
 

@@ -3,9 +3,11 @@
 #include "base/machine.h"
 #include "components/registry.h"
 #include "show/full_study.h"
+#include "studies/exact_output.h"
 #include "studies/forward/study.h"
 #include "studies/forward/rounds.h"
 
+#include <sqlite3.h>
 #include <string.h>
 
 static const nb_option options[] = {
@@ -136,6 +138,22 @@ static const nb_choice *default_baseline(const nb_config *config)
     return list->count > 0 ? &list->items[0] : NULL;
 }
 
+static void exact_output_error(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count, (void)values;
+    sqlite3_result_double(context, NB_EXACT_OUTPUT_ERROR);
+}
+
+static nb_status add_functions(sqlite3 *db, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx,
+               sqlite3_create_function(db, "exact_output_error", 0,
+                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL, exact_output_error,
+                                       NULL, NULL) == SQLITE_OK,
+               NB_ENOMEM, "the function exact_output_error: %s", sqlite3_errmsg(db));
+    return NB_OK;
+}
+
 static const char *const references[] = {
     "Xiong et al., Nystromformer: A Nystrom-based algorithm for approximating self-attention, AAAI 2021 (Table 2, "
     "Figure 4: memory and time against n)",
@@ -157,6 +175,7 @@ const nb_full_study nb_study_forward = {
             .exclusive = true,
             .phases = phases,
             .levels = levels,
+            .add_functions = add_functions,
         },
     .run.config.untimed = is_untimed,
     .run.config.complete = complete,

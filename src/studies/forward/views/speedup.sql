@@ -16,12 +16,12 @@ WHERE question = 'attention' AND refusal IS NULL;
 CREATE UNIQUE INDEX comparisons ON compared (cell_id, other_id);
 
 -- best: nothing of the same family, threads and n is at least as fast and as good, and better in one of both, by the
--- medians; of cells that are compared with the first one, the baseline where it is there. Exact outputs in single
--- precision differ by rounding alone: errors below 1e-5 are the same. `compare` asks another question, of ratios over
--- all layers.
+-- medians; of cells that are compared with the first one, the baseline where it is there. Exact outputs differ by
+-- rounding alone: errors up to exact_output_error() are the same. `compare` asks another question, of ratios over all
+-- layers.
 CREATE TEMP TABLE front AS
 WITH timed_cell AS (
-    SELECT cell_id, family_id, threads, n, amortized_s AS s, max(output_error, 1e-5) AS error,
+    SELECT cell_id, family_id, threads, n, amortized_s AS s, max(output_error, exact_output_error()) AS error,
            first_value(cell_id) OVER (
                PARTITION BY family_id, threads, n ORDER BY attention IS NOT :baseline, attention_id) AS first_id
     FROM cell WHERE output_error IS NOT NULL AND amortized_s IS NOT NULL),
