@@ -36,9 +36,18 @@ static nb_status find_first(const nb_relation *relation, const nb_grid *values, 
     return NB_OK;
 }
 
-nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
-                              const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx)
+/* Returns whether a column is that in which the study has a baseline. */
+static bool has_baseline(const nb_study *study, const char *by)
 {
+    return study->baseline >= 0 && strcmp(by, study->axes[study->baseline].column) == 0;
+}
+
+/* *baseline <- the code of the relation's baseline among the values of a column; the first of a column without. By a
+ * metric that tells which rows are exact, the first that has others stands for one that has no others. */
+static nb_status find_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
+                               const nb_grid *values, int *baseline, nb_ctx *ctx)
+{
+    const char *wanted = has_baseline(relation->study, by->name) ? relation->baseline : NULL;
     int at = find_text(values, wanted), first;
     *baseline = at < 0 ? 0 : at;
     if (!metric->exact) return NB_OK;
@@ -275,7 +284,7 @@ static nb_status find_metrics(const nb_relation *relation, const nb_contrast_ter
     const nb_study *study = relation->study;
     const nb_column *usual = terms->metric ? nb_column_find(study->columns, terms->metric) : nb_study_metric(study);
     bool open = !terms->metric && study->error_metric && !terms->all_pairs && !terms->difference;
-    bool both = open && study->baseline >= 0 && strcmp(terms->by, study->axes[study->baseline].column) == 0;
+    bool both = open && has_baseline(study, terms->by);
     const nb_column *wanted[] = {usual, both ? nb_column_find(study->columns, study->error_metric) : NULL};
     metrics[0] = usual;
     metrics[1] = NULL;
@@ -288,8 +297,7 @@ static nb_status find_metrics(const nb_relation *relation, const nb_contrast_ter
     return NB_OK;
 }
 
-nb_status nb_compare(nb_relation *relation, const nb_compare_terms *given, const char *usual, nb_comparison *out,
-                     nb_ctx *ctx)
+nb_status nb_compare(nb_relation *relation, const nb_compare_terms *given, nb_comparison *out, nb_ctx *ctx)
 {
     const nb_column *columns = relation->study->columns, *by = nb_column_find(columns, given->contrast.by), *metrics[2];
     nb_contrasts none;
@@ -307,7 +315,7 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *given, const
         int *baseline = &terms[i].contrast.baseline;
         terms[i] = *given;
         terms[i].contrast.metric = metrics[i]->name;
-        if (*baseline < 0) NB_TRY(ctx, nb_compare_baseline(relation, by, metrics[i], &values, usual, baseline, ctx));
+        if (*baseline < 0) NB_TRY(ctx, find_baseline(relation, by, metrics[i], &values, baseline, ctx));
         of[i] = (comparer){.relation = relation, .terms = &terms[i], .out = &all[i], .ctx = ctx};
         NB_TRY(ctx, nb_relation_unfinished(relation, &of[i].unfinished, ctx));
         NB_TRY(ctx, estimate_all(&of[i]));
@@ -329,5 +337,5 @@ nb_status nb_compare_methods(nb_relation *relation, int resamples, const char *p
     NB_TRY(ctx, nb_relation_values(relation, terms.contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
     NB_TRY(ctx, nb_relation_seed(relation, &terms.seed, ctx));
-    return nb_compare(relation, &terms, relation->baseline, out, ctx);
+    return nb_compare(relation, &terms, out, ctx);
 }

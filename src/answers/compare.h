@@ -31,7 +31,8 @@ typedef struct {
     int trials;           /* in which all sources have a pair */
     int drawn_trials;     /* likewise, of what is drawn, see nb_drawn_trials */
     nb_estimate estimate; /* of the log ratio or the difference, by itself */
-    int family;           /* verdicts that hold together: all of the comparison in the stratum, or over strata */
+    int family;           /* verdicts that hold together: all in the stratum, or over strata, of this comparison and of
+                             that by error beside it */
     nb_interval joint;    /* the estimate's, such that those of the family hold together; it decides */
     nb_verdict verdict;   /* better: less of the metric, or more of one whose column says so; exact: all rows are,
                                      where the metric's column tells */
@@ -54,18 +55,13 @@ typedef struct nb_comparison {
     const struct nb_comparison *by_error; /* the same methods by a measure of error; NULL: none */
 } nb_comparison;
 
-/* *baseline <- the code of the wanted one among the values of a column; the first where none is wanted (NULL), or the
- * values lack it. By a metric that tells which rows are exact, the first that has others stands for one that has no
- * others. */
-nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
-                              const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx);
-
 /* Compares by terms, which must outlive the comparison, and may leave open
  *   the metric (NULL): the study's usual one or, where no row has that, the one beside it; where rows have both,
  *     methods are compared by each of them
- *   the baseline (-1): found by nb_compare_baseline, from `usual`, for each metric. */
-nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, const char *usual, nb_comparison *comparison,
-                     nb_ctx *ctx);
+ *   the baseline (-1): the relation's (nb_relation_take_baseline); of a column in which the study has none, the first
+ *     value. By a metric that tells which rows are exact, the first value that has others stands for one that has none.
+ */
+nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
 
 /* Compares the study's methods with the relation's baseline, as a run does at its end, and its report, which pools over
  * m (`pool` as nb_contrast_terms). Of nothing where the study has no methods to compare, or the rows fewer than two. */

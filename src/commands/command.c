@@ -68,13 +68,15 @@ nb_status nb_command_rows(const char *folder, nb_relation **relation, const char
 {
     nb_store *store;
     const nb_given_labels *labels;
+    const char *baseline;
     NB_NEED(store, nb_alloc(ctx, 1, sizeof *store));
     NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
     NB_TRY(ctx, nb_warn_of_builds(store, ctx));
     NB_TRY(ctx, nb_relation_open(relation, store, labels, ctx));
     NB_TRY(ctx, nb_relation_experiment(*relation, experiment, ctx));
     NB_REQUIRE(ctx, *experiment, NB_EIO, "%s: the run has no rows", folder);
-    return nb_run_baseline(folder, &(*relation)->baseline, ctx);
+    NB_TRY(ctx, nb_run_baseline(folder, &baseline, ctx));
+    return nb_relation_take_baseline(*relation, baseline, ctx);
 }
 
 nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx)

@@ -107,7 +107,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     nb_relation *relation;
     nb_comparison comparison;
     nb_value_found baseline = {.place = -1};
-    const char *usual = NULL;
+    const char *usual;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
     const nb_study *study = relation->study;
@@ -119,8 +119,8 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_REQUIRE(ctx, metric || terms->contrast.metric, NB_EINVAL, "compare: the study %s measures no number",
                study->component.name);
     NB_TRY(ctx, check_columns(study->columns, &terms->contrast, ctx));
-    if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
-        NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
+    NB_TRY(ctx, nb_relation_take_baseline(relation, usual, ctx));
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
     NB_TRY(ctx, nb_command_keep(relation, g->where, ctx));
     if (g->baseline && !terms->contrast.all_pairs)
@@ -128,7 +128,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
                                     ctx));
     terms->contrast.baseline = baseline.place;
     NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));
-    NB_TRY(ctx, nb_compare(relation, terms, usual, &comparison, ctx));
+    NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));
     return print_comparison(g, &comparison, ctx);
 }
 

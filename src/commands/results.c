@@ -65,7 +65,8 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
     NB_TRY(ctx, nb_run_labels(e->folder, study, &rows.labels, ctx));
     NB_TRY(ctx, nb_relation_open(&results.relation, store, rows.labels, ctx));
-    if (e->config.baseline) results.relation->baseline = e->config.baseline->canonical;
+    const char *baseline = e->config.baseline ? e->config.baseline->canonical : NULL;
+    NB_TRY(ctx, nb_relation_take_baseline(results.relation, baseline, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_rows_print_csv, &rows, ctx));
     NB_TRY(ctx, nb_outcomes_choose(results.relation, &e->plan, only, failures, ctx));
     nb_status (*tell)(const nb_results *, nb_page *, nb_ctx *) = nb_full_study_of(study)->tell;

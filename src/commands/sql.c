@@ -28,6 +28,7 @@ static nb_status print_answer(int count, const char *const *folders, const char 
 {
     nb_store **stores;
     const nb_given_labels *labels = NULL;
+    const char *baseline;
     nb_relation *relation;
     nb_grid answer;
     bool page = nb_format_is_page(format); /* which needs all rows to lay them out */
@@ -39,7 +40,8 @@ static nb_status print_answer(int count, const char *const *folders, const char 
         NB_TRY(ctx, nb_warn_of_builds(stores[i], ctx));
     }
     NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, labels, ctx));
-    NB_TRY(ctx, nb_run_baseline(folders[0], &relation->baseline, ctx));
+    NB_TRY(ctx, nb_run_baseline(folders[0], &baseline, ctx));
+    NB_TRY(ctx, nb_relation_take_baseline(relation, baseline, ctx));
     if (query)
         NB_TRY(ctx, nb_relation_ask_freely(relation, query, &answer, page ? NULL : print_row, &p, ctx));
     else

@@ -103,6 +103,19 @@ static nb_status find_shared(nb_relation *r, int count, nb_store *const *stores,
     return NB_OK;
 }
 
+nb_status nb_relation_take_baseline(nb_relation *r, const char *wanted, nb_ctx *ctx)
+{
+    nb_grid found;
+    const nb_study *study = r->study;
+    if (study->baseline < 0) return NB_OK;
+    const nb_sql_given *given =
+        NB_GIVEN(NB_GIVE_VALUE("kind", study->axes[study->baseline].column), NB_GIVE_VALUE("wanted", wanted));
+    NB_TRY(ctx, nb_sql_ask(r, "open.baseline", given, &found, ctx));
+    r->baseline = NULL;
+    if (found.count > 0) NB_NEED(r->baseline, nb_strdup(r->memory, nb_grid_at(&found, 0, 0)->text));
+    return NB_OK;
+}
+
 nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
@@ -129,7 +142,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make(r, false));
     *out = r;
-    return NB_OK;
+    return nb_relation_take_baseline(r, NULL, ctx);
 }
 
 nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx)
@@ -142,5 +155,6 @@ nb_status nb_relation_keep(nb_relation *r, const char *where, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_looks_make(r, ctx));
     NB_TRY(ctx, nb_relation_choose(r, "kept_rows", where, ctx));
-    return make(r, true);
+    NB_TRY(ctx, make(r, true));
+    return nb_relation_take_baseline(r, r->baseline, ctx);
 }

@@ -50,9 +50,14 @@ nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_giv
 nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx);
 
-/* Only the rows for which this condition on the view `run` holds are there from now on, and are numbered anew. Before
- * any view of a study is made; but its view `look`, tables look_*, is that of all rows: a method looks the same in all
- * figures of a run. */
+/* Sets the value that others are compared with, in the column of the study's baseline: the wanted one, which is that of
+ * the run's config; where no row has it, or none is wanted (NULL), the first that is no oracle, or the first of all.
+ * NULL where the study compares none. A relation is opened with none wanted. */
+nb_status nb_relation_take_baseline(nb_relation *relation, const char *wanted, nb_ctx *ctx);
+
+/* Only the rows for which this condition on the view `run` holds are there from now on, and are numbered anew; another
+ * baseline is taken where they lack it. Before any view of a study is made; but its view `look`, tables look_*, is that
+ * of all rows: a method looks the same in all figures of a run. */
 nb_status nb_relation_keep(nb_relation *relation, const char *where, nb_ctx *ctx);
 
 #endif

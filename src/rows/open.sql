@@ -19,3 +19,7 @@ SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names
 FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c
 WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name
 ORDER BY s.name <> 'run', s.name;
+
+-- What others are compared with: the wanted one of the rows' values or, where they lack it, the first.
+-- name: baseline
+SELECT spec FROM component WHERE kind = :kind ORDER BY spec IS NOT :wanted, coalesce(oracle, 0), id LIMIT 1;

@@ -32,7 +32,7 @@ typedef struct nb_relation {
     nb_store *store;
     const nb_study *study;
     const nb_given_labels *labels;
-    const char *baseline;      /* the parameter :baseline: a strategy, canonical; NULL: the first that is no oracle */
+    const char *baseline;      /* the parameter :baseline, canonical (nb_relation_take_baseline); NULL: there is none */
     int m;                     /* the parameter :m; 0: it is not chosen */
     const char *question;      /* the parameter :question, the last that pairs have been made for (rows/pairs.h) */
     const nb_sql_given *given; /* further parameters (rows/statement.h); NULL: none */

@@ -103,6 +103,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     const nb_given_labels *labels;
     nb_claim *claims;
     int claim_count;
+    const char *baseline;
     *p = (part){.folder = folder};
     NB_TRY(ctx, nb_run_open(folder, &p->store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, labels, ctx));
@@ -111,7 +112,8 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_REQUIRE(ctx, p->rows > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_relation_experiment(p->relation, &p->name, ctx));
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
-    NB_TRY(ctx, nb_run_baseline(folder, &p->relation->baseline, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &baseline, ctx));
+    NB_TRY(ctx, nb_relation_take_baseline(p->relation, baseline, ctx));
     NB_TRY(ctx, nb_run_claims(folder, p->study, &claim_count, &claims, ctx));
     NB_TRY(ctx, nb_claims_ask(p->relation, claim_count, claims, &p->claims, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));

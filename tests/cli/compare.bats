@@ -54,6 +54,23 @@ assert all(x["joint_low"] < x["low"] < x["high"] < x["joint_high"] or len(lines)
     expect_status 2
 }
 
+@test "where the baseline is left out, compare, tables and figures take the same one: the first that is no oracle" {
+    drawn --set 'strategies=[uniform, leverage, kmeans, segment_means]'
+    chosen='strategy=[leverage, kmeans, segment_means]'
+    lines 'assert all(x["baseline"].startswith("kmeans(") for x in lines)' --where "$chosen"
+    "$NYSBENCH" table "$WORK/r" shares --format csv --where "$chosen" >"$WORK/json.shares"
+    "$NYSBENCH" plot "$WORK/r" ratio --where "$chosen" >/dev/null
+    cp "$WORK/r/plots/selected/ratio.csv" "$WORK/json.ratio"
+    lines 'import csv
+table, figure = (list(csv.DictReader(open(sys.argv[1] + ending))) for ending in (".shares", ".ratio"))
+assert {x["label"] for x in table if x["error_relative"] == "1"} == {"kmeans"}, table # its own error over its own
+assert {x["series"] for x in figure} == {"leverage, oracle", "segment_means"}, figure
+drawn, told = (sorted(float(x["ratio"]) for x in rows) for rows in (figure, lines))
+assert len(drawn) == len(told) == 8
+assert all(abs(x / y - 1) < 1e-13 for x, y in zip(drawn, told)) # some roundings of 8 logarithms
+' --where "$chosen"
+}
+
 @test "labels select as specs do, and are what is offered where nothing matches" {
     drawn --set \
         'strategies=[uniform, kmeans, "kmeans(restarts=4, label=\"k-means, again\")", "leverage(label=by_rows)"]'

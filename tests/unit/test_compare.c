@@ -106,7 +106,7 @@ static nb_relation *relation(const bakery *b, nb_ctx *ctx)
 static nb_comparison compare(nb_ctx *ctx, const bakery *b, const nb_compare_terms *terms)
 {
     nb_comparison c;
-    assert_ok(ctx, nb_compare(relation(b, ctx), terms, NULL, &c, ctx));
+    assert_ok(ctx, nb_compare(relation(b, ctx), terms, &c, ctx));
     return c;
 }
 
@@ -360,7 +360,7 @@ static void test_noise(void **state)
     assert_int_equal(c.items[0].estimate.below, SOURCES);
     b.rows[0].error = -1;
     nb_relation *r = relation(&b, *state);
-    assert_error(*state, nb_compare(r, &terms, NULL, &c, *state), NB_EINVAL);
+    assert_error(*state, nb_compare(r, &terms, &c, *state), NB_EINVAL);
 }
 
 /* A trial in which all sources are lucky is worth one observation: of four trials, three degrees of freedom. Half of
@@ -433,7 +433,7 @@ static void test_undecided_for_good(void **state)
     for (int i = 1; i < b.count; i += 2)
         b.rows[i].error = b.rows[i].error_unseen = b.rows[i].problem[5] % 2 ? 1.25 : 0.75;
     nb_relation *r = relation(&b, ctx);
-    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
     nb_page_make(&page, ctx);
     assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));
@@ -487,7 +487,7 @@ static void test_refusals(void **state)
     b.rows[b.count] = b.rows[1]; /* sweet in a second oven: which one? */
     b.rows[b.count++].oven = "wood";
     nb_relation *r = relation(&b, *state);
-    assert_error(*state, nb_compare(r, &terms, NULL, &c, *state), NB_EINVAL);
+    assert_error(*state, nb_compare(r, &terms, &c, *state), NB_EINVAL);
     bake(&b, SOURCES, 0.5);
     b.rows[1].error_unseen = 0.7; /* sweet has looked */
     terms.contrast.confounded = NULL;
@@ -516,11 +516,11 @@ static void test_builds(void **state)
     bake(&b, SOURCES, 0.5);
     for (int i = 0; i < b.count; i++) build[i] = i % 2;
     nb_relation *r = relation_of(&(test_rows){columns, b.rows, sizeof *b.rows, b.count, build, true}, *state);
-    assert_ok(*state, nb_compare(r, &terms, NULL, &c, *state));
+    assert_ok(*state, nb_compare(r, &terms, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
     tell("another build", c.items[0].why);
     terms.contrast.confounded = (const char *const[]){NB_BUILD, NULL};
-    assert_ok(*state, nb_compare(r, &terms, NULL, &c, *state));
+    assert_ok(*state, nb_compare(r, &terms, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_BETTER);
 }
 
@@ -605,7 +605,7 @@ static void test_labels(void **state)
                           : b.rows[i].problem[5] < '6' ? "clay oven"
                                                        : "clay pit";
     nb_relation *r = relation(&b, ctx);
-    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     nb_page page;
     nb_page_make(&page, ctx);
     assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));

@@ -138,7 +138,7 @@ static nb_relation *relation(const table *t, nb_ctx *ctx)
     assert_non_null(list.bytes);
     memcpy(list.bytes, t->rows, (size_t)t->count * sizeof *t->rows);
     nb_relation *r = relation_of_builds(&nb_study_error.run.config.study, &list, t->builds, ctx);
-    r->baseline = strategies[0];
+    assert_ok(ctx, nb_relation_take_baseline(r, strategies[0], ctx));
     return r;
 }
 
@@ -244,7 +244,7 @@ static int check_forest(nb_relation *r, const char *name, const char *by, nb_ctx
     nb_grid a;
     int lines = 0, found = 0;
     assert_non_null(forest);
-    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     assert_ok(ctx, nb_query_fill(r, forest->sql, &a, ctx));
     for (int i = 0; i < a.count; i++) {
         const nb_cell *core = nb_grid_at(&a, i, 0), *label = core + 1, *panel = core + 2, *ratio = core + 4;
@@ -282,7 +282,7 @@ static int check_cores(nb_relation *r, nb_ctx *ctx)
     nb_comparison c;
     nb_grid a;
     int refused = 0, left_out = 0;
-    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     for (int i = 0; i < c.count; i++) {
         const nb_compared *x = &c.items[i];
         const char *strategy = setting_cell(x, "strategy")->text;
@@ -433,7 +433,7 @@ static int check_stars(nb_relation *r, size_t of, nb_ctx *ctx)
     int stars = count_stars(r, star_tables[of].table, ctx), found = 0;
     if (stars == 0) return 0;
     assert_ok(ctx, nb_relation_ask_freely(r, star_tables[of].starred, &a, NULL, NULL, ctx));
-    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     for (int i = 0; i < a.count; i++) {
         const nb_cell *cell = nb_grid_at(&a, i, 0), *core = cell[2].type == NB_CELL_TEXT ? cell + 2 : NULL;
         const nb_compared *x = find_pair(&c, cell, cell + 1, core, cell[3].integer, cell[4].integer);
@@ -459,7 +459,7 @@ static int check_ranks(nb_relation *r, nb_ctx *ctx)
     nb_comparison c;
     nb_grid a;
     int refused = 0;
-    assert_ok(ctx, nb_compare(r, &terms, NULL, &c, ctx));
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     for (int i = 0; i < c.count; i++) refused += c.items[i].verdict == NB_REFUSED;
     if (refused < c.count) return check_refusals(r, &c, ctx);
     assert_ok(ctx, nb_relation_ask_freely(r, "SELECT count(*) FROM contender WHERE ranked AND strategy_id > 0", &a,

@@ -2,8 +2,7 @@
 -- the pairs are there over all heads (of_stratum -1), by stratum, and by source and head.
 -- needs: scope variant
 CREATE TEMP TABLE base AS
-SELECT id, label FROM method WHERE spec =
-    coalesce(:baseline, (SELECT strategy FROM variant WHERE NOT oracle ORDER BY id LIMIT 1));
+SELECT id, label FROM method WHERE spec = :baseline;
 
 CREATE TEMP VIEW contest AS
 SELECT setting, a AS strategy_id, depth, CASE WHEN depth > 0 THEN stratum_id ELSE -1 END AS of_stratum,

@@ -7,9 +7,7 @@
 -- faced: those of two that are compared.
 -- needs: cell_line pairs:strategy,pairing
 CREATE TEMP TABLE baseline_of AS
-WITH rival AS (
-    SELECT * FROM variant WHERE strategy =
-        coalesce(:baseline, (SELECT strategy FROM variant ORDER BY oracle, id LIMIT 1))),
+WITH rival AS (SELECT * FROM variant WHERE strategy = :baseline),
 opponent AS (
     SELECT c.panel_id, c.core_id, c.landmarks, c.variant_id, b.variant_id AS base_id,
            kernel.one_set OR coalesce(v.pairing_id = r.pairing_id, 1) AS fixed
