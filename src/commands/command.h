@@ -66,7 +66,7 @@ typedef enum {
     NB_FORMAT_MARKDOWN,
     NB_FORMAT_LATEX,
     NB_FORMAT_HTML
-} nb_output_format; /* a command with a form of its own asks for that; others ask nb_format_is_page alone */
+} nb_output_format; /* nb_format_is_page tells most commands enough; one that treats a format apart asks for that */
 
 /* A failure is one of these, by when it comes, unless it is the machine's (NB_EHOST), which is NB_EXIT_FAILED. */
 typedef enum {

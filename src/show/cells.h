@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cells.h - rows and grids for programs: comma-separated values (RFC 4180, write_csv.c) and JSON (write_json.c). The
- * CSV of a figure, which gnuplot reads, is figure.c's.
+/* cells.h - rows and grids for programs: comma-separated values (RFC 4180, write_csv.c) and JSON (write_json.c). A
+ * figure writes its CSV itself (figure.c).
  *
  * Numbers have 17 digits. What is not known is empty or null; what is infinite is inf, in JSON the text "inf". Rows of
  * a run have their components' labels behind their columns (config/labels.h). Texts are clean (base/text.h), also those
