@@ -42,15 +42,17 @@ import threading
 import experiments
 
 # What NEW shows otherwise, on purpose: output (effect/compare:0 is one of that study alone, unequal-trials/compare:0 of
-# experiments whose blocks have other trials), part, why, and a pattern of what differs, if it is not all of the part; *
-# stands for any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows (how many),
-# order, text, status (exit status and errors), and of figures also files, scripts, and data (what a script draws).
+# experiments whose blocks or exclusions differ in trials), part, why, and a pattern of what differs, if it is not all of
+# the part; * stands for any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows
+# (how many), order, text, status (exit status and errors), and of figures also files, scripts, and data (what a script
+# draws).
 EXPECTED = [
     ("unequal-trials/*", "*", "what is pooled has the same trials, and one draw stands for no other trial"),
     ("claims", "text", "heads on which neither has a result are no pairs, as in a comparison"),
     ("claims", "verdict", "heads on which neither has a result are no pairs, as in a comparison", "'void' -> "),
     ("claims", "why", "heads on which neither has a result are no pairs, as in a comparison", "results are missing"),
     ("claims", "more_sources", "heads on which neither has a result are no pairs, as in a comparison", "'' -> "),
+    ("claims", "slack", "heads on which neither has a result are no pairs, as in a comparison", "'' -> "),
     ("compare:text", "text", "two questions of fronts have two names", "none is both as fast"),
     ("compare:text", "text", "a warning says which methods are oracles", r"baseline_mean|rows\)"),
     ("figure:front", "s*", "two questions of fronts have two names", "'front at n'"),
@@ -66,6 +68,7 @@ EXPECTED = [
     ("report", "text", "a mark is explained where it occurs", "all of them are: |'' -> None"),
     ("report", "text", "a refusal names whom it is about, and for how many", "has looked at"),
     ("report", "text", "a star of the table of cores is a verdict of compare", r"[*]|has no star|least of the cores"),
+    ("table:coherence", "text", "texts with numbers stand on the left, also where each is a number alone"),
     ("table:cores", "text", "a star of the table of cores is a verdict of compare"),
     ("table:effects", "text", "words stand on the left, also where they are digits"),
     ("table:errors", "text", "a mark is explained where it occurs", "all of them are: |'' -> None"),
@@ -155,7 +158,7 @@ class Case:
         self.figures = [kind for kind, of in options.figures.items() if of == study]
         self.compared, self.differences, self.with_rows = set(), {}, set()
         config = read(f"{folder}/e.yaml") if os.path.exists(f"{folder}/e.yaml") else ""
-        self.unequal_trials = '"trials":' in config.partition("\nblocks:")[2].partition("\n")[0]
+        self.unequal_trials = re.search('^(blocks|exclude): .*"trials?":', config, re.MULTILINE) is not None
         for side in ("old", "new"):
             os.makedirs(f"{folder}/{side}", exist_ok=True)
 
