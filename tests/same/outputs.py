@@ -42,8 +42,8 @@ import threading
 import experiments
 
 # What NEW shows otherwise, on purpose: output (effect/compare:0 is one of that study alone, unequal-trials/compare:0 of
-# experiments whose blocks or exclusions differ in trials), part, why, and a pattern of what differs, if it is not all of
-# the part; * stands for any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows
+# experiments whose blocks or exclusions differ in trials), part, why, and a pattern of what differs, if not all of the
+# part does; * stands for any. Parts are the name of a column whose values differ, +column (new), -column (gone), rows
 # (how many), order, text, status (exit status and errors), and of figures also files, scripts, and data (what a script
 # draws).
 EXPECTED = [
