@@ -2,7 +2,9 @@
 /* table.c - nysbench table RUN [TABLE]... */
 #include "commands/command.h"
 
+#include "base/fields.h"
 #include "components/study.h"
+#include "rows/refusal.h"
 #include "show/query.h"
 #include "show/table.h"
 
@@ -10,6 +12,7 @@
 
 typedef struct {
     nb_output_format format;
+    const char *const *confounded; /* NULL: nothing */
     nb_relation *relation;
 } wish;
 
@@ -62,14 +65,31 @@ static nb_status print_table(const nb_table *table, const wish *w, nb_ctx *ctx)
     return nb_format_is_page(w->format) ? nb_format_page(&page, w->format) : nb_format_grid(&grid, w->format);
 }
 
+/* Says above the tables what those that compare rows confound. */
+static nb_status tell_confounded(const wish *w, nb_ctx *ctx)
+{
+    const char *all = "";
+    nb_page page;
+    for (const char *const *c = w->confounded; c && *c; c++)
+        NB_NEED(all, nb_format(ctx, "%s%s%s", all, *all ? ", " : "", *c));
+    if (!*all || !nb_format_is_page(w->format)) return NB_OK;
+    nb_page_make(&page, ctx);
+    nb_page_prose(&page, NB_PAGE_SHARED, "CONFOUNDED: rows that are compared may differ in %s too", all);
+    NB_TRY(ctx, nb_format_page(&page, w->format));
+    fputc('\n', stdout);
+    return NB_OK;
+}
+
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
 {
     const char *experiment;
     nb_page page;
     NB_TRY(ctx, nb_command_rows(folder, &w.relation, &experiment, ctx));
+    w.relation->confounded = w.confounded;
     NB_TRY(ctx, nb_command_keep(w.relation, where, ctx));
     const nb_study *study = w.relation->study;
     if (!names[0]) return list(study->component.name, &w, ctx);
+    NB_TRY(ctx, tell_confounded(&w, ctx));
     for (int i = 0; names[i]; i++) {
         const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);
         NB_REQUIRE(ctx, strcmp(table->study, study->component.name) == 0, NB_EINVAL,
@@ -89,13 +109,19 @@ static nb_status tables(const char *folder, const char *const *names, const char
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    const char **where = NULL;
-    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_WHERE_OPTION(where), NB_PLUGIN_OPTION(line),
-                                         POPT_TABLEEND};
+    const char **where = NULL, **confounded = NULL;
+    const struct poptOption options[] = {
+        NB_FORMAT_OPTION(line), NB_WHERE_OPTION(where),
+        NB_LIST_OPTION("confounded", '\0', confounded,
+                       "Compare even rows that differ in " NB_ROWS_SEEN " or " NB_BUILD "; may be repeated", "WORD"),
+        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
     const char *const *names = line->arguments + 1;
-    const wish w = {.format = (nb_output_format)line->format.value};
+    const wish w = {.format = (nb_output_format)line->format.value, .confounded = confounded};
     const nb_component *found;
+    for (const char *const *c = confounded; c && *c; c++)
+        NB_REQUIRE(ctx, strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0, NB_EINVAL,
+                   "table: %s: expected %s or %s", nb_spell_option(ctx, "confounded", *c), NB_ROWS_SEEN, NB_BUILD);
     NB_REQUIRE(ctx, w.format != NB_FORMAT_JSON || !names[0] || !names[1], NB_EINVAL,
                "table: --format json takes one NAME at a time: '%s' is one too many", names[1]);
     for (int i = 0; names[i]; i++) NB_TRY(ctx, nb_command_find(line->command, &nb_tables, names[i], &found, ctx));

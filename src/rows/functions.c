@@ -468,6 +468,12 @@ CALLED(is_noise)
     if (!isnan(x)) sqlite3_result_int(c, nb_is_noise(x, number(arguments[1])));
 }
 
+CALLED(at_least_noise)
+{
+    double x = number(arguments[0]);
+    if (!isnan(x)) sqlite3_result_double(c, nb_at_least_noise(x, number(arguments[1])));
+}
+
 CALLED(pair_noise)
 {
     sqlite3_result_int(c, compare(arguments).noise);
@@ -576,6 +582,7 @@ static const function functions[] = {
     {"least_sources", 0, .scalar = least_sources},
     {"sign_p", 3, .scalar = sign_p},
     {"is_noise", 2, .scalar = is_noise},
+    {"at_least_noise", 2, .scalar = at_least_noise},
     {"pair_noise", 4, .scalar = pair_noise},
     {"pair_ratio", 4, .scalar = pair_ratio},
     {"finite", 1, .scalar = only_finite},

@@ -13,6 +13,7 @@
  *                                 NULL of fewer than 6 sources
  *   least_sources()               how many sources a verdict about others takes
  *   is_noise(x, noise)            whether x is no more than its rounding noise; it is not where that is NULL
+ *   at_least_noise(x, noise)      x as a ratio takes it: no less than its rounding noise, if that is known
  *   pair_noise(a, b, noise_a, noise_b)
  *                                 whether both are no more than their rounding noise
  *   pair_ratio(a, b, noise_a, noise_b)

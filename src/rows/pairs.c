@@ -37,6 +37,11 @@ static nb_status agree_in(maker *m, bool pooled, const char *sql)
     return nb_append_item(to, " || ' ' || ", m->ctx, "quote(%s)", sql);
 }
 
+static bool is_confounded(const maker *m, const char *name)
+{
+    return nb_text_among(name, m->q->confounded) || nb_text_among(name, m->relation->confounded);
+}
+
 static nb_status find_keys(maker *m)
 {
     const nb_column *columns = m->relation->study->columns;
@@ -99,7 +104,7 @@ static nb_status views_sql(const maker *m, const char **sql)
     const char *lines, *rows, *value, *untimed = "0",
                                       *disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx).condition;
     const nb_column *usual = metric->memory ? nb_study_metric(m->relation->study) : metric;
-    bool looks = metric->unseen && !nb_text_among(NB_ROWS_SEEN, m->q->confounded);
+    bool looks = metric->unseen && !is_confounded(m, NB_ROWS_SEEN);
     const nb_sql_given *of_metric =
         NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_NAME("usual", usual ? usual->name : NULL));
     NB_TRY(m->ctx, lines_sql(m, &lines));
@@ -156,7 +161,7 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     bool several = false;
     if (!q->pool) q->pool = nb_column_find(r->study->columns, "landmarks");
     if (!r->several) NB_TRY(ctx, nb_builds_table(r, q->metric->time, &several, ctx));
-    m.builds = several && !nb_text_among(NB_BUILD, q->confounded);
+    m.builds = several && !is_confounded(&m, NB_BUILD);
     NB_TRY(ctx, find_keys(&m));
     NB_TRY(ctx, name_question(&m));
     NB_NEED(q->refused, nb_format(ctx, "refused_%s", q->name));
@@ -166,6 +171,7 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     NB_TRY(ctx, nb_relation_note(r, q->name, NULL, ctx));
     if (q->where) NB_TRY(ctx, nb_relation_choose(r, "chosen_rows", q->where, ctx));
     NB_TRY(ctx, nb_relation_run_file(r, sql, ctx));
+    NB_TRY(ctx, nb_sql_run(r, "pairs.tables", NULL, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.make", NULL, ctx));
     NB_TRY(ctx, make_refused(&m));
     return nb_relation_note(r, q->name, sql, ctx);
@@ -186,5 +192,6 @@ nb_status nb_pairs_need(nb_relation *r, const char *what, nb_ctx *ctx)
     NB_REQUIRE(ctx, question.by && question.metric && (!*confounded || nb_column_find(columns, other)), NB_EBUG,
                "the study %s has no pairs by '%s'", r->study->component.name, what);
     if (*confounded) NB_TRY(ctx, nb_relation_values(r, other, NULL, &values, ctx));
-    return *confounded && values.count < 2 ? NB_OK : nb_pairs_make(r, &question, ctx);
+    return *confounded && values.count < 2 ? nb_sql_run(r, "pairs.tables", NULL, ctx)
+                                           : nb_pairs_make(r, &question, ctx);
 }

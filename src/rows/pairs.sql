@@ -100,7 +100,7 @@ WHERE NOT EXISTS (SELECT 1 FROM line AS p CROSS JOIN line AS q ON q.same = p.sam
 -- name: untimed
 status = 'ok' AND {metric} IS NULL AND {usual} IS NULL
 
--- name: make
+-- name: tables
 CREATE TEMP TABLE IF NOT EXISTS agreed (
     question TEXT, line_id INTEGER, build INTEGER, id INTEGER, number INTEGER, value, setting INTEGER, scope INTEGER,
     head_id INTEGER, same INTEGER, PRIMARY KEY (question, line_id, build)) WITHOUT ROWID;
@@ -140,6 +140,7 @@ SELECT a.question, a.value AS a, b.value AS b, a.setting, a.scope, a.stratum_id,
        pair_noise(a.x, b.x, a.noise, b.noise) AS noise, pair_ratio(a.x, b.x, a.noise, b.noise) AS ratio
 FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.same AND b.trial = a.trial;
 
+-- name: make
 DELETE FROM agreed WHERE question = :question;
 DELETE FROM side WHERE question = :question;
 DELETE FROM not_compared WHERE question = :question;
@@ -176,11 +177,15 @@ DELETE FROM later_trial;
 INSERT INTO not_compared
 WITH uneven_setting AS (
     SELECT setting FROM side WHERE question = :question AND x IS NOT NULL
-    GROUP BY setting HAVING min(seen) < max(seen))
-SELECT DISTINCT a.question, a.setting, a.value, b.value, a.scope, 'rows_seen'
-FROM side AS a CROSS JOIN side AS b ON b.question = a.question AND b.same = a.same AND b.trial = a.trial
-WHERE a.question = :question AND a.setting IN uneven_setting AND a.x IS NOT NULL AND b.x IS NOT NULL
-    AND a.seen <> b.seen;
+    GROUP BY setting HAVING min(seen) < max(seen)),
+looked AS MATERIALIZED (
+    SELECT same, trial, value, setting, scope, max(seen) AS some, min(seen) AS every FROM side
+    WHERE question = :question AND setting IN uneven_setting AND x IS NOT NULL GROUP BY same, trial, value),
+uneven_pair AS MATERIALIZED (
+    SELECT DISTINCT a.setting, a.value AS a, b.value AS b, a.scope
+    FROM looked AS a CROSS JOIN looked AS b ON b.same = a.same AND b.trial = a.trial WHERE a.some AND NOT b.every)
+SELECT :question, setting, a, b, scope, 'rows_seen' FROM uneven_pair
+UNION SELECT :question, setting, b, a, scope, 'rows_seen' FROM uneven_pair;
 
 INSERT INTO not_compared
 SELECT question, setting, a, b, scope, 'build' FROM met_on WHERE question = :question

@@ -32,10 +32,12 @@ typedef struct nb_relation {
     nb_store *store;
     const nb_study *study;
     const nb_given_labels *labels;
-    const char *baseline;      /* the parameter :baseline, canonical (nb_relation_take_baseline); NULL: there is none */
-    int m;                     /* the parameter :m; 0: it is not chosen */
-    const char *question;      /* the parameter :question, the last that pairs have been made for (rows/pairs.h) */
-    const nb_sql_given *given; /* further parameters (rows/statement.h); NULL: none */
+    const char *baseline; /* the parameter :baseline, canonical (nb_relation_take_baseline); NULL: there is none */
+    int m;                /* the parameter :m; 0: it is not chosen */
+    const char *const *confounded; /* in which of NB_ROWS_SEEN and NB_BUILD rows may differ (rows/pairs.h), in each
+                                    * question; NULL: in none */
+    const char *question;          /* the parameter :question, the last that pairs have been made for (rows/pairs.h) */
+    const nb_sql_given *given;     /* further parameters (rows/statement.h); NULL: none */
 
     /* Private. */
     const char *rows;    /* the table that has them */

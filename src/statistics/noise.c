@@ -9,6 +9,11 @@ bool nb_is_noise(double value, double noise)
     return fabs(value) <= noise;
 }
 
+double nb_at_least_noise(double value, double noise)
+{
+    return fmax(value, fmax(noise, 0));
+}
+
 nb_pair_value nb_noisy_compare(nb_noisy a, nb_noisy b, bool difference)
 {
     double x = a.value, y = b.value, noise_x = fmax(a.noise, 0), noise_y = fmax(b.noise, 0);
@@ -22,7 +27,7 @@ nb_pair_value nb_noisy_compare(nb_noisy a, nb_noisy b, bool difference)
         v.value = v.tie ? 0 : x - y;
         v.variance = se_x * se_x + se_y * se_y;
     } else {
-        v.ratio = v.tie ? 1 : fmax(x, noise_x) / fmax(y, noise_y);
+        v.ratio = v.tie ? 1 : nb_at_least_noise(x, a.noise) / nb_at_least_noise(y, b.noise);
         v.value = log(v.ratio);
         if (x > 0 && y > 0) v.variance = (se_x / x) * (se_x / x) + (se_y / y) * (se_y / y);
     }

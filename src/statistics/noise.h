@@ -24,6 +24,9 @@ typedef struct {
                              * a ratio is asked for and one is below 0 */
 } nb_pair_value;
 
+/* Returns what a ratio takes for a value: no less than its rounding noise, if that is known. */
+double nb_at_least_noise(double value, double noise);
+
 nb_pair_value nb_noisy_compare(nb_noisy x, nb_noisy y, bool difference);
 
 #endif

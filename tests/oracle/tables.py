@@ -97,10 +97,26 @@ def is_told(row, part="error_subspace"):
 
 
 def error(cores, of):
+    """The least error of a core, none less than its rounding noise, and that noise; of no core, the subspace part."""
     if not of:
-        return subspace(cores)
-    values = [number(cores[c], "error") for c in of if number(cores[c], "error") > number(cores[c], "error_noise")]
-    return min(values, default=np.nan)
+        row = next(iter(cores.values()))
+        return number(row, "error_subspace"), number(row, "error_subspace_noise")
+    values = [(number(cores[c], "error"), number(cores[c], "error_noise")) for c in of]
+    return min(values, key=max)
+
+
+def ratio(a, b):
+    """Of two errors with their noise: two that differ by no more than that are the same, two that are noise say
+    nothing."""
+    (x, x_noise), (y, y_noise) = a, b
+    if x <= x_noise and y <= y_noise:
+        return np.nan
+    return 1 if abs(x - y) <= x_noise + y_noise else max(a) / max(b)
+
+
+def have_looked(cores, of):
+    """Whether some of these, or none, have looked at rows of S that they are judged on; the best core has, at all."""
+    return {cores[c]["error_unseen"] != cores[c]["error"] for c in of} or {True}
 
 
 def above(cores, of):
@@ -130,7 +146,7 @@ def subset(by, value, panels):
 
 
 def ratios(run, holds, a, b, other=lambda key: key):
-    found = np.array([error(cores, a) / error(run.choices[other(key)], b) for key, cores in run.choices.items()
+    found = np.array([ratio(error(cores, a), error(run.choices[other(key)], b)) for key, cores in run.choices.items()
                       if holds(key) and other(key) in run.choices])
     return found[np.isfinite(found)]
 
@@ -156,9 +172,17 @@ class Lines:
                        f"{count} lines wanted, {len(self.wrong)} wrong: {self.wrong[:3]}")
 
 
-def table(program, folder, name):
-    command = [program, "table", folder, name, "--format", "csv"]
+def table(program, folder, name, *options):
+    command = [program, "table", folder, name, "--format", "csv", *options]
     return list(csv.DictReader(io.StringIO(subprocess.run(command, check=True, capture_output=True, text=True).stdout)))
+
+
+def check_refused(tap, program, folder, run, name, lines):
+    """Unless it is told to, a table of pairs has of these lines those of two that have both looked at rows or neither."""
+    some = next(iter(run.choices.values()))
+    like = [r for r in lines if have_looked(some, run.entrants[r["core"]]) == have_looked(some, run.entrants[r["over"]])]
+    tap.check(table(program, folder, name) == like and 0 < len(like) < len(lines),
+              f"table {name}: {len(like)} of {len(lines)} lines unless told --confounded rows_seen", "")
 
 
 def check_above(tap, program, folder, run):
@@ -179,7 +203,7 @@ def check_above(tap, program, folder, run):
 
 def check_pairs(tap, program, folder, run):
     out = Lines(tap, "pairs")
-    lines = table(program, folder, "pairs")
+    lines = table(program, folder, "pairs", "--confounded", "rows_seen")
     for r in lines:
         want = ratios(run, subset(r["by"], r["value"], run.panels), run.entrants[r["core"]], run.entrants[r["over"]])
         good = int(r["choices"]) == len(want) and close([r[k] for k in ("ratio", "p10", "p90", "below")],
@@ -188,11 +212,12 @@ def check_pairs(tap, program, folder, run):
     shown = sum(not c.startswith(("svd(", "tikhonov(")) and "keep_rows=false" not in c
                 for c in run.entrants)  # no settings of sweeps
     out.end(9 * shown * (shown - 1))
+    check_refused(tap, program, folder, run, "pairs", lines)
 
 
 def check_equal_cost(tap, program, folder, run):
     out = Lines(tap, "equal_cost")
-    lines = table(program, folder, "equal_cost")
+    lines = table(program, folder, "equal_cost", "--confounded", "rows_seen")
     for r in lines:
         m = int(r["landmarks"])
         want = ratios(run, lambda key: key[0][-1] == m, run.entrants[r["core"]], run.entrants[r["over"]],
@@ -203,11 +228,12 @@ def check_equal_cost(tap, program, folder, run):
     shown = sum(c != BEST and not c.startswith(("svd(", "tikhonov(", "best")) and "keep_rows=false" not in c
                 for c in run.entrants)
     out.end(3 * shown**2)
+    check_refused(tap, program, folder, run, "equal_cost", lines)
 
 
 def check_rows(tap, program, folder, run):
     out = Lines(tap, "rows")
-    lines = table(program, folder, "rows")
+    lines = table(program, folder, "rows", "--confounded", "rows_seen")
     kept = next(c for c in run.cores if c.startswith("exact_rows("))
     for r in lines:
         holds = subset("problem", r["problem"], run.panels)

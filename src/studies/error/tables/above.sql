@@ -1,6 +1,6 @@
 -- summary: how far each core is above the best one, over all choices of landmarks, also on unseen rows
 -- reference: none: the best core is the projection; see 'nysbench describe best'
--- needs: entrant
+-- needs: entry
 -- exists: above_best
 -- flags: oracle
 -- heading: Cores, % above the best one, over {_choices} choices of landmarks, {_different} of them different

@@ -6,7 +6,8 @@
 -- word: error: over the best core's, median over the rows of the run
 -- word: unseen: the same on the rows of S that the core has not looked at, over the best core's for these
 -- word: below first: the number of choices of landmarks on which it is below the first core of the run, {_first}
--- word: below kept: the same against that core with as many rows of S kept exactly
+-- word: below kept: the same against that core with as many rows of S kept exactly; both are blank where
+--   'nysbench compare' refuses the two
 SELECT panel.title AS problem, core.spec AS core, r.rows, error, unseen, below_first, below_kept
 FROM by_rows AS r JOIN panel ON panel.id = panel_id JOIN core ON core.id = core_id ORDER BY panel_id, r.place;
 

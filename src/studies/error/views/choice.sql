@@ -1,36 +1,23 @@
 -- A choice of landmarks is what one strategy picked on one head in one trial, for one kernel, pairing and factors.
--- Those with one like_id differ in landmarks and trial alone; those with one level_id are of one panel and have as many
--- landmarks. `outcome` has each choice against each core: a row is in each trial that it stands for (key.last_trial).
--- subspace, above, unseen: as in above_best_core.sql.
--- needs: above_best_core
+-- Those with one like_id differ in landmarks and trial alone; those of one level (choice_level.sql) are of one panel
+-- and have as many landmarks. `outcome` has each choice against each core: a row is in each trial that it stands for
+-- (key.last_trial). above, unseen: as in above_best_core.sql.
+-- needs: above_best_core choice_level
 CREATE TEMP TABLE taken AS
 SELECT k.panel_id, k.core_id, k.trial, k.last_trial, r.landmarks, 16 * r.landmarks >= r.n AS dense,
        dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, k.strategy_id, k.pairing_id, k.factors_id) AS like_id,
-       r.status = 'ok' AS ok,
-       CASE WHEN r.status = 'ok' AND NOT is_noise(r.error, r.error_noise) THEN r.error END AS error,
-       r.subspace, r.above, r.unseen
+       r.status = 'ok' AS ok, r.above, r.unseen
 FROM key AS k JOIN above_best_core AS r ON r.id = k.id;
 
 CREATE TEMP TABLE choice (id INTEGER PRIMARY KEY, level_id INTEGER, like_id INTEGER, landmarks INTEGER, trial INTEGER,
                           last_trial INTEGER, panel_id INTEGER, dense INTEGER);
 INSERT INTO choice (level_id, like_id, landmarks, trial, last_trial, panel_id, dense)
-WITH level AS (
-    SELECT *, row_number() OVER (ORDER BY panel_id, landmarks, dense) AS id
-    FROM (SELECT DISTINCT panel_id, landmarks, dense FROM taken))
 SELECT level.id, like_id, landmarks, trial, min(last_trial), panel_id, dense
-FROM taken JOIN level USING (panel_id, landmarks, dense) GROUP BY level.id, like_id, landmarks, trial
+FROM taken JOIN choice_level AS level USING (panel_id, landmarks, dense) GROUP BY level.id, like_id, landmarks, trial
 ORDER BY level.id, like_id, landmarks, trial;
 CREATE UNIQUE INDEX choices ON choice (like_id, landmarks, trial);
 
 CREATE TEMP TABLE outcome AS
-SELECT c.level_id, c.id AS choice_id, t.core_id, t.trial, t.ok, t.error, t.subspace, t.above, t.unseen
+SELECT c.level_id, c.id AS choice_id, t.core_id, t.trial, t.ok, t.above, t.unseen
 FROM taken AS t JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks
     AND c.trial BETWEEN t.trial AND t.last_trial;
-
--- Levels by what they have in common: all, those with so many landmarks, of one panel, with m below n/16 or not.
-CREATE TEMP TABLE scope AS
-WITH level AS (SELECT DISTINCT level_id, panel_id, landmarks, dense FROM choice)
-SELECT 0 AS place, 0 AS number, 'all' AS name, '' AS value, level_id FROM level
-UNION ALL SELECT 1, landmarks, 'landmarks', landmarks, level_id FROM level
-UNION ALL SELECT 2, panel_id, 'problem', title, level_id FROM level JOIN panel ON panel.id = panel_id
-UNION ALL SELECT 3, dense, '16m/n', CASE WHEN dense THEN '1 or more' ELSE 'below 1' END, level_id FROM level;

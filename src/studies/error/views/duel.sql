@@ -1,26 +1,59 @@
--- Entrants against each other: the ratio of their errors on the same landmarks, and on twice as many by the same
--- strategy on the same head in the same trial. An entry is never rounding noise (choice.sql), so ratios are plain.
--- needs: entrant
+-- Entrants against each other on the same landmarks: a question of the relation of pairs (pairs.sql) whose sides are
+-- made of those of cores. Of several cores an entrant has the least error; the best core of F X B has the subspace part,
+-- and has looked at all of S. Two are not compared where a core of the one and one of the other are not: in all settings
+-- of a scope if that is for the rows of S that they have looked at, as tables pool a scope.
+-- needs: pairs:core entrant choice_level above_best_core
+INSERT INTO side
+WITH least AS (
+    SELECT entrant_id, same, trial, value, s.id, row_number() OVER (
+               PARTITION BY entrant_id, same, trial ORDER BY at_least_noise(x, noise), value) AS place
+    FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON entrant.id = entrant_id
+    WHERE question = 'core' AND x IS NOT NULL AND part > 0),
+chosen AS (
+    SELECT entrant_id, same, trial, value, id FROM least WHERE place = 1
+    UNION ALL
+    SELECT entrant_id, same, trial, value, s.id
+    FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON entrant.id = entrant_id
+    WHERE question = 'core' AND x IS NOT NULL AND part = 0 AND usual)
+SELECT 'entrant', same, trial, entrant_id, id, setting, scope, stratum_id, source_id, head_id, last_trial, draws,
+       skipped, untimed, seen, exact, disturbed, x, noise, se
+FROM chosen CROSS JOIN side AS s USING (same, trial, value, id) WHERE question = 'core';
+
+INSERT INTO side
+WITH first AS (
+    SELECT same, trial, min(value) AS value FROM side WHERE question = 'core' AND x IS NOT NULL GROUP BY same, trial)
+SELECT 'entrant', same, s.trial, (SELECT id FROM entrant WHERE part = 3), s.id, setting, scope, s.stratum_id,
+       s.source_id, s.head_id, s.last_trial, s.draws, 0, 0, 1, exact, disturbed, error_subspace, subspace_noise,
+       NULL
+FROM first CROSS JOIN side AS s USING (same, trial, value) CROSS JOIN above_best_core AS r ON r.id = s.id
+WHERE question = 'core' AND error_subspace IS NOT NULL;
+
+INSERT OR IGNORE INTO not_compared
+WITH of_scope AS MATERIALIZED (SELECT DISTINCT scope, setting FROM agreed WHERE question = 'core'),
+refused AS MATERIALIZED (
+    SELECT setting, scope, a, b, refusal FROM not_compared WHERE question = 'core' AND refusal <> 'rows_seen'
+    UNION ALL
+    SELECT setting, scope, a, b, 'rows_seen' FROM not_pooled CROSS JOIN of_scope USING (scope)
+    WHERE question = 'core')
+SELECT DISTINCT 'entrant', setting, x.entrant_id, y.entrant_id, scope, refusal
+FROM refused CROSS JOIN entrant_core AS x ON x.core_id = a CROSS JOIN entrant_core AS y ON y.core_id = b;
+
+INSERT OR IGNORE INTO not_compared
+WITH of_scope AS MATERIALIZED (SELECT DISTINCT scope, setting FROM agreed WHERE question = 'core'),
+unseeing AS MATERIALIZED (
+    SELECT DISTINCT scope, value FROM side WHERE question = 'core' AND x IS NOT NULL AND NOT seen),
+refused AS (
+    SELECT DISTINCT setting, scope, entrant_id, entrant.id AS best_id
+    FROM unseeing JOIN of_scope USING (scope) JOIN entrant_core ON core_id = value JOIN entrant ON part = 3)
+SELECT 'entrant', setting, entrant_id, best_id, scope, 'rows_seen' FROM refused
+UNION ALL SELECT 'entrant', setting, best_id, entrant_id, scope, 'rows_seen' FROM refused;
+
+CREATE TEMP TABLE level_of (same INTEGER PRIMARY KEY, level_id INTEGER);
+INSERT INTO level_of
+SELECT DISTINCT same, l.id FROM agreed AS g CROSS JOIN key AS k ON k.id = g.id CROSS JOIN choice_level AS l
+    ON l.panel_id = k.panel_id AND l.landmarks = k.landmarks AND l.dense = (16 * k.landmarks >= k.n)
+WHERE question = 'core' ORDER BY same;
+
 CREATE TEMP VIEW duel AS
-SELECT a.id AS a_id, b.id AS b_id, a.usual AND b.usual AND a.id <> b.id AS usual, x.level_id,
-       x.error / y.error AS ratio
-FROM entrant AS a CROSS JOIN entrant AS b CROSS JOIN entry AS x ON x.entrant_id = a.id
-CROSS JOIN entry AS y ON y.entrant_id = b.id AND y.level_id = x.level_id AND y.choice_id = x.choice_id
-WHERE x.error / y.error < 9e999;
-
-CREATE TEMP TABLE twice AS
-SELECT c.id AS choice_id, c.level_id, c.landmarks, t.id AS twice_id, t.level_id AS twice_level
-FROM choice AS c CROSS JOIN choice AS t ON t.like_id = c.like_id AND t.landmarks = 2 * c.landmarks
-    AND t.trial BETWEEN c.trial AND c.last_trial
-UNION ALL
-SELECT c.id AS choice_id, c.level_id, c.landmarks, t.id AS twice_id, t.level_id AS twice_level
-FROM choice AS t CROSS JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks / 2
-    AND c.trial > t.trial AND c.trial <= t.last_trial
-WHERE t.trial < t.last_trial AND t.landmarks % 2 = 0;
-
-CREATE TEMP VIEW duel_of_twice AS
-SELECT t.landmarks, a.id AS a_id, b.id AS b_id, x.error / y.error AS ratio
-FROM twice AS t JOIN entrant AS a JOIN entrant AS b
-JOIN entry AS x ON x.entrant_id = a.id AND x.level_id = t.level_id AND x.choice_id = t.choice_id
-JOIN entry AS y ON y.entrant_id = b.id AND y.level_id = t.twice_level AND y.choice_id = t.twice_id
-WHERE a.usual AND NOT a.oracle AND b.usual AND NOT b.oracle AND x.error / y.error < 9e999;
+SELECT a AS a_id, b AS b_id, level_id, ratio FROM pair CROSS JOIN level_of USING (same)
+WHERE question = 'entrant' AND a <> b AND refusal IS NULL AND ratio < 9e999;
