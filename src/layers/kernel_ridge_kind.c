@@ -26,7 +26,7 @@ typedef struct {
     const nb_layer_head *points;
     nb_kernel_ridge_head *head;
     nb_scalar *rows, *scaled;  /* n x k: R, and diag(1/r) R' */
-    nb_scalar *inverse;        /* n: 1/r, 0 where r is 0 */
+    nb_scalar *inverse;        /* n: 1/r, 0 where that overflows */
     nb_scalar *gram;           /* k x k: G */
     double *rest;              /* dv x k: O - N */
     double *weight;            /* k: w, of mean 1 */
@@ -104,7 +104,7 @@ static void make_system(const chooser *c, int kind, double *residuals, double *g
         for (size_t l = 0; l < dv; l++) residuals[i + k * l] = c->rest[i * dv + l] - sum * (double)mean[l];
     }
     /* G = R diag(1/r) R' */
-    for (size_t j = 0; j < n; j++) c->inverse[j] = r[j] > 0 ? 1 / r[j] : 0;
+    for (size_t j = 0; j < n; j++) c->inverse[j] = r[j] >= NB_SCALAR_MIN ? 1 / r[j] : 0;
     for (size_t i = 0; i < k; i++) nb_scalar_multiply(n, c->rows + i * n, c->inverse, c->scaled + i * n);
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, (int)k, (int)k, (int)n, 1, c->scaled, (int)n, c->rows, (int)n, 0, c->gram,
                    (int)k);

@@ -11,9 +11,11 @@
 #ifdef NB_DOUBLE_SCALAR
 typedef double nb_scalar;
 #define NB_SCALAR_EPSILON DBL_EPSILON
+#define NB_SCALAR_MIN DBL_MIN
 #else
 typedef float nb_scalar;
 #define NB_SCALAR_EPSILON FLT_EPSILON
+#define NB_SCALAR_MIN FLT_MIN
 #endif
 
 /* nb_gemm for scalars. */

@@ -950,6 +950,9 @@ def test_near_far():
                     {"window": 0, "top": 96}):
         compare_heads(many, *with_options({"near": "equal", "window": 4, "top": 3, "landmarks": 60, "rows": "auto",
                                            "queries": "auto", "keys": "auto", **changed}), name=", 60 heads")
+    sharp = Layer(40 * many.q, many.k, many.v)  # keys receive down to 1e-45, whose inverse is no number
+    compare_heads(sharp, *with_options({"near": "equal", "window": 4, "top": 0, "landmarks": 60, "rows": "auto",
+                                        "queries": "auto", "keys": "auto"}), name=", 60 sharp heads")
     tap.check(KINDS_CHOSEN == {"none", "window", "both"}, f"near=equal chooses all kinds: {sorted(KINDS_CHOSEN)}")
     for n in (1, 2, 65, 300):
         for near in (f"near=window, window={2 * n}", f"near=top, top={n}", "near=both, window=1000000, top=1",
