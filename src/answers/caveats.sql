@@ -37,6 +37,8 @@ SELECT 'Few trials: ' || min(trials) || '. In a trial strategies draw the same f
        CASE WHEN min(trials) < 3 THEN ', and comparisons have no verdict.' ELSE ': intervals are wide.' END
 FROM trials_of_method HAVING min(trials) < 5;
 
+-- All methods of a head in a trial are ranked, which no pair of rows says. So the contest of a row is found here:
+-- what it agrees in with others, but for its method.
 -- name: oracle_leads
 WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY head_id{others:, @}) AS contest FROM key WHERE opens),
 entry AS MATERIALIZED (

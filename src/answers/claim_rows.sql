@@ -9,6 +9,9 @@
 --   claim_point    claim_value, and
 --   claim_row      `run` with group_id, at, x and y, both without what stands for the trial in claim_without alone, if
 --                  any
+--
+-- Rows are grouped here and not by pairs.sql: a group has any number of rows, in any column `over`, of one or two
+-- metrics; what it may differ in beside these is said by `confounded`, as of pairs.
 
 -- name: tables
 DROP TABLE IF EXISTS temp.claim_without;

@@ -113,7 +113,7 @@ function print_file(path, lines, count,    i, part, text, name, id, kind) {
 }
 BEGIN {
     know("tables figures", "summary reference place needs cell")
-    know("tables", "exists file flags heading formula labels format headless")
+    know("tables", "exists suffices file flags heading formula labels format headless")
     know("tables", "shared above holds remark paragraph word note")
     know("figures", "is compares prepare script title data arrays ticks bars set most")
     for (i = 1; i < 256; i++) code[sprintf("%c", i)] = i

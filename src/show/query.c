@@ -29,21 +29,29 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx
     return NB_OK;
 }
 
-nb_status nb_query_has_rows(nb_relation *r, const char *sql, bool *any, nb_ctx *ctx)
+/* `view`: "", the query itself is asked. */
+static nb_status has_rows(nb_relation *r, const char *view, const char *sql, bool *any, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
-    const nb_comment *comments;
-    NB_TRY(ctx, nb_query_comments(sql, &comments, ctx));
-    const char *sign = nb_comment_text(comments, "exists");
-    NB_TRY(ctx, *sign ? nb_view_need(r, sign, ctx) : nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, *view ? nb_view_need(r, view, ctx) : nb_relation_need(r, sql, ctx));
     nb_mark mark = nb_ctx_mark(ctx);
-    if (*sign)
-        NB_TRY(ctx, nb_sql_prepare(r, "made_tables.any", NB_GIVEN(NB_GIVE_NAME("table", sign)), &s, ctx));
+    if (*view)
+        NB_TRY(ctx, nb_sql_prepare(r, "made_tables.any", NB_GIVEN(NB_GIVE_NAME("table", view)), &s, ctx));
     else
         NB_TRY(ctx, nb_relation_prepare(r, sql, NULL, &s, ctx));
     NB_TRY(ctx, nb_relation_step(r, s, any));
     nb_ctx_release(ctx, mark);
     return NB_OK;
+}
+
+nb_status nb_query_has_rows(nb_relation *r, const char *sql, bool *any, nb_ctx *ctx)
+{
+    const nb_comment *comments;
+    NB_TRY(ctx, nb_query_comments(sql, &comments, ctx));
+    const char *enough = nb_comment_text(comments, "suffices");
+    *any = false;
+    if (*enough) NB_TRY(ctx, has_rows(r, enough, sql, any, ctx));
+    return *any ? NB_OK : has_rows(r, nb_comment_text(comments, "exists"), sql, any, ctx);
 }
 
 static bool is_sentence(const nb_grid *a)

@@ -14,6 +14,7 @@
  * Of figures (show/figure.h): is, compares, prepare, script, title, data, arrays, ticks, bars, set, most
  * Of tables:
  *   -- exists: VIEW                           a view of the study, or key: has rows where the table has some
+ *   -- suffices: VIEW                         has rows only where the table has some
  *   -- file: NAME.csv                         as in nb_table
  *   -- flags: COLUMN COLUMN                   columns that are true or false
  *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's, as in a cell
@@ -52,7 +53,7 @@
 
 /* The first query, for programs. Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);
-/* Whether the first query, which answers programs, has a row: no more of it is asked, and less of `exists`. */
+/* Whether the first query, which answers programs, has a row: no more of it is asked, and less of `exists` and `suffices`. */
 nb_status nb_query_has_rows(nb_relation *relation, const char *sql, bool *any, nb_ctx *ctx);
 /* All queries, for people. */
 nb_status nb_query_show(nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);

@@ -178,9 +178,10 @@ def table(program, folder, name, *options):
 
 
 def check_refused(tap, program, folder, run, name, lines):
-    """Unless it is told to, a table of pairs has of these lines those of two that have both looked at rows or neither."""
+    """Unless it is told to, a table has of these lines those of two that have both looked at rows of S, or neither."""
     some = next(iter(run.choices.values()))
-    like = [r for r in lines if have_looked(some, run.entrants[r["core"]]) == have_looked(some, run.entrants[r["over"]])]
+    looked = {name: have_looked(some, of) for name, of in run.entrants.items()}
+    like = [r for r in lines if looked[r["core"]] == looked[r["over"]]]
     tap.check(table(program, folder, name) == like and 0 < len(like) < len(lines),
               f"table {name}: {len(like)} of {len(lines)} lines unless told --confounded rows_seen", "")
 

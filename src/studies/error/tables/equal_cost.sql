@@ -1,6 +1,7 @@
 -- summary: each core that is not an oracle against the others with twice the landmarks
 -- reference: none: ratios of errors in the same trial
 -- needs: duel_of_twice
+-- suffices: met_core_of_twice
 -- heading: Median ratio of the error of the line's core to that of the column's core with twice the landmarks
 -- holds: Of the same strategy on the same head in the same trial; a row that stands for all trials counts in each. With
 --   as CSV: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.

@@ -1,6 +1,7 @@
 -- summary: cores against each other on the same landmarks: where one is below the other
 -- reference: none: shares and ratios on the same landmarks
 -- needs: duel
+-- suffices: met_core
 -- heading: On how many % of the choices of landmarks the core of a line is below that of a column
 -- format: _cell: %.0f
 -- holds: Errors on the same landmarks in the same trial; a row that stands for all trials counts in each. Of a core

@@ -1,7 +1,7 @@
 -- Entrants against each other on the same landmarks: a question of the relation of pairs (pairs.sql) whose sides are
--- made of those of cores. Of several cores an entrant has the least error; the best core of F X B has the subspace part,
--- and has looked at all of S. Two are not compared where a core of the one and one of the other are not: in all settings
--- of a scope if that is for the rows of S that they have looked at, as tables pool a scope.
+-- made of those of cores. Of several cores an entrant has the least error; the best core of F X B has the subspace
+-- part, and has looked at all of S. Two are not compared where a core of the one and one of the other are not: in all
+-- settings of a scope if that is for the rows of S that they have looked at, as tables pool a scope.
 -- needs: pairs:core entrant choice_level above_best_core
 INSERT INTO side
 WITH least AS (
