@@ -53,6 +53,19 @@ small() { # OPTIONS...
     output=$(grep -E '^[A-Za-z]+[( ]' "$WORK/table") status=0 tell nysbench table "$WORK/r" errors
 }
 
+@test "tables of cores compare what compare refuses where they are told to, and say so" {
+    small --set 'cores=["iterative", "fitted(rows=16)"]'
+    local both='("iterative" in r["core"]) != ("iterative" in r["over"]) and "best core" not in r["core"] + r["over"]'
+    for name in pairs equal_cost; do
+        of_json "assert x and not [r for r in x if $both], x" "$NYSBENCH" table "$WORK/r" "$name"
+        of_json "assert [r for r in x if $both], x" "$NYSBENCH" table "$WORK/r" "$name" --confounded rows_seen
+    done
+    output=$("$NYSBENCH" table "$WORK/r" pairs --confounded rows_seen --confounded build | head -1) status=0 \
+        tell nysbench table "$WORK/r" pairs
+    told table "$WORK/r" pairs --confounded pairing
+    expect_status 2
+}
+
 @test "--where leaves the rows that it means" {
     small
     "$NYSBENCH" table "$WORK/r" above -f csv --where problem=clusters --where landmarks=4 >"$WORK/where"
