@@ -1,5 +1,5 @@
 -- Attentions at equal time (at_time.sql), of each source: the best of each name, by the errors on all other sources,
--- and the pairs of the first and the second.
+-- and the pairs of the first and the second, where the two are compared (speedup.sql).
 -- needs: speedup
 CREATE TEMP TABLE best_at_time AS
 WITH budget AS (SELECT column1 AS fraction FROM (VALUES (50), (25), (15), (8), (3))),
@@ -37,4 +37,5 @@ SELECT duel.family_id, duel.threads, duel.n, fraction, s.output_error AS x, f.ou
 FROM duel_at_time AS duel JOIN pass AS f ON f.cell_id = duel.cell_id AND f.source_id = duel.source_id
 JOIN pass AS s ON s.cell_id = second_cell_id AND s.head_id = f.head_id AND s.heads = f.heads
     AND s.trial = f.trial AND s.cold_id = f.cold_id AND s.quality_id = f.quality_id
-    AND s.quality_rows_id = f.quality_rows_id;
+    AND s.quality_rows_id = f.quality_rows_id
+WHERE (duel.cell_id, second_cell_id) IN compared;
