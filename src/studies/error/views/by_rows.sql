@@ -10,11 +10,13 @@ keeping_core AS (
     JOIN core AS other ON other.id = part.id AND other.place > 0 JOIN row_option AS theirs ON theirs.id = other.id
     JOIN row_option AS mine ON mine.rows = theirs.rows AND mine.id <> other.id
     WHERE first.place = 0 GROUP BY mine.id),
+shown AS MATERIALIZED (
+    SELECT id FROM core WHERE option IS NULL OR plain OR id IN (SELECT id FROM row_option)),
 not_met AS MATERIALIZED (SELECT scope, a, b FROM not_pooled WHERE question = 'core'),
 lesser AS MATERIALIZED (
     SELECT k.panel_id, a AS core_id, b AS over_id, count(CASE WHEN ratio < 1 THEN 1 END) || ' of ' || count(*) AS text
     FROM pair AS p CROSS JOIN key AS k ON k.id = a_id
-    WHERE question = 'core' AND a <> b AND b IN (SELECT id FROM core WHERE place IN (
+    WHERE question = 'core' AND a IN (SELECT id FROM shown) AND a <> b AND b IN (SELECT id FROM core WHERE place IN (
             SELECT place FROM keeping_core UNION SELECT 0))
         AND refusal IS NULL AND ratio < 9e999
         AND NOT EXISTS (SELECT 1 FROM not_met AS n WHERE n.scope = p.scope AND n.a = p.a AND n.b = p.b)
@@ -29,5 +31,4 @@ LEFT JOIN lesser AS beside_first ON beside_first.panel_id = l.panel_id AND besid
     AND beside_first.over_id = first.id
 LEFT JOIN lesser AS beside_kept ON beside_kept.panel_id = l.panel_id AND beside_kept.core_id = c.id
     AND beside_kept.over_id = kept.id
-WHERE (c.option IS NULL OR c.plain OR c.id IN (SELECT id FROM row_option))
-    AND EXISTS (SELECT 1 FROM core WHERE option = 'rows');
+WHERE c.id IN (SELECT id FROM shown) AND EXISTS (SELECT 1 FROM core WHERE option = 'rows');
