@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mistakes.c - the collected mistakes, and the nearest valid name: least edit
- * distance (Levenshtein 1966) of at most a third of the name's length, at least 2. */
+ * distance (Levenshtein 1966) of at most a third of the name's length, at least 2, or what was given is a part of it. */
 #include "base/mistakes.h"
 
 #include "base/builder.h"
@@ -77,7 +77,7 @@ static int least(int a, int b, int c)
 }
 
 /* Edit distance of two names; names longer than the row count as far apart. */
-static int distance(const char *a, const char *b)
+static int edit_distance(const char *a, const char *b)
 {
     enum { LONGEST = 64 };
     size_t na = strlen(a), nb = strlen(b);
@@ -94,6 +94,13 @@ static int distance(const char *a, const char *b)
         }
     }
     return row[nb];
+}
+
+/* How far a name is from what was given; one that has it as a part is near. */
+static int distance(const char *given, const char *name)
+{
+    enum { TELLING = 3 };
+    return strlen(given) >= TELLING && strstr(name, given) ? 1 : edit_distance(given, name);
 }
 
 /* Returns the nearest name by spelling, of equally near ones the first; of those that come behind the name at `last` in

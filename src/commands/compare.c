@@ -68,9 +68,10 @@ static nb_status check_columns(const nb_column *columns, const nb_contrast_terms
                    nb_spell_option(ctx, "confounded", *c), hint, NB_ROWS_SEEN, NB_BUILD);
     }
     const nb_column *pool = terms->pool ? nb_column_find(columns, terms->pool) : NULL;
+    if (terms->pool && !pool) NB_TRY(ctx, hint_column(columns, terms->pool, HINT_IDENTITY, &hint, ctx));
     NB_REQUIRE(ctx, !terms->pool || (pool && pool->identity && pool != by), NB_EINVAL,
-               "compare: %s: expected a column that tells rows apart, other than that of %s",
-               nb_spell_option(ctx, "pool", terms->pool), nb_spell_option(ctx, "by", NULL));
+               "compare: %s: expected a column that tells rows apart, other than that of %s%s",
+               nb_spell_option(ctx, "pool", terms->pool), nb_spell_option(ctx, "by", NULL), pool ? "" : hint);
     return NB_OK;
 }
 

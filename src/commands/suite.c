@@ -31,7 +31,7 @@ static nb_status find_list(const choices *c, const char **path, nb_ctx *ctx)
     *path = c->list;
     if (c->list) return NB_OK;
     NB_REQUIRE(ctx, c->small, NB_EINVAL,
-               "suite: --small takes the list that comes with the program, --list FILE another one: use one of them");
+               "suite: no list of heads: --small takes the one that comes with the program, --list FILE another");
     return nb_suite_small_list(path, ctx);
 }
 
