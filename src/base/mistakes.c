@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mistakes.c - the collected mistakes, and the nearest valid name: least edit
- * distance (Levenshtein 1966) of at most a third of the name's length, at least 2, or what was given is a part of it. */
+/* mistakes.c - the collected mistakes, and the nearest valid name: least edit distance (Levenshtein 1966) of at most a
+ * third of the name's length, at least 2, else one that has what was given as a part. */
 #include "base/mistakes.h"
 
 #include "base/builder.h"
@@ -77,7 +77,7 @@ static int least(int a, int b, int c)
 }
 
 /* Edit distance of two names; names longer than the row count as far apart. */
-static int edit_distance(const char *a, const char *b)
+static int distance(const char *a, const char *b)
 {
     enum { LONGEST = 64 };
     size_t na = strlen(a), nb = strlen(b);
@@ -94,13 +94,6 @@ static int edit_distance(const char *a, const char *b)
         }
     }
     return row[nb];
-}
-
-/* How far a name is from what was given; one that has it as a part is near. */
-static int distance(const char *given, const char *name)
-{
-    enum { TELLING = 3 };
-    return strlen(given) >= TELLING && strstr(name, given) ? 1 : edit_distance(given, name);
 }
 
 /* Returns the nearest name by spelling, of equally near ones the first; of those that come behind the name at `last` in
@@ -129,12 +122,20 @@ static const char *synonym(const char *given, const char *const *names)
     return NULL;
 }
 
+/* Returns the first name of which as much is given as tells one from another; NULL: none. */
+static const char *completed(const char *given, const char *const *names)
+{
+    enum { TELLING = 3 };
+    while (*names && !strstr(*names, given)) names++;
+    return strlen(given) >= TELLING ? *names : NULL;
+}
+
 const char *nb_near(const char *given, const char *const *names)
 {
     const char *same = synonym(given, names);
     int best = nearest(given, names, -1), limit = best < 0 ? 0 : (int)strlen(names[best]) / 3;
     bool near = best >= 0 && distance(given, names[best]) <= (limit > 2 ? limit : 2);
-    return same ? same : near ? names[best] : NULL;
+    return same ? same : near ? names[best] : completed(given, names);
 }
 
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
