@@ -53,7 +53,8 @@
 
 /* The first query, for programs. Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);
-/* Whether the first query, which answers programs, has a row: no more of it is asked, and less of `exists` and `suffices`. */
+/* Whether the first query, which answers programs, has a row: no more of it is asked, and less of `exists` and
+ * `suffices`. */
 nb_status nb_query_has_rows(nb_relation *relation, const char *sql, bool *any, nb_ctx *ctx);
 /* All queries, for people. */
 nb_status nb_query_show(nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);

@@ -81,7 +81,7 @@ END
         --set trials=3 --set strategies='[segment_means, uniform]' --set landmarks='[4, 8]' \
         --set cores='[iterative, "fitted(rows=8)"]'
     "$NYSBENCH" sql "$WORK/r" \
-        "SELECT c.landmarks, c.trial, core.spec AS core, o.error FROM choice AS c JOIN outcome AS o
+        "SELECT c.landmarks, c.trial, core.spec AS core, o.above FROM choice AS c JOIN outcome AS o
         ON o.choice_id = c.id JOIN core ON core.id = o.core_id ORDER BY 1, 2, 3, 4" -f csv >"$WORK/choices"
     py check_choices "$WORK/r/rows.csv" "$WORK/choices"
 }

@@ -315,8 +315,7 @@ static long long count_choices(nb_relation *r, const char *name, const char *cor
     int by = a.count ? nb_grid_column(&a, "by") : -1;
     for (int i = 0; i < a.count; i++) {
         const nb_cell *cell = nb_grid_at(&a, i, 0);
-        if ((by < 0 || strcmp(cell[by].text, "all") == 0) &&
-            strcmp(cell[nb_grid_column(&a, "core")].text, core) == 0 &&
+        if ((by < 0 || strcmp(cell[by].text, "all") == 0) && strcmp(cell[nb_grid_column(&a, "core")].text, core) == 0 &&
             strcmp(cell[nb_grid_column(&a, "over")].text, over) == 0)
             count += cell[nb_grid_column(&a, "choices")].integer;
     }
@@ -617,8 +616,8 @@ static void test_one_answer(void **state)
 {
     static table t;
     int stars[sizeof star_tables / sizeof *star_tables] = {0};
-    int refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, core_forests = 0, mixed = 0,
-        duels = 0, not_dueled = 0, twice = 0;
+    int refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, core_forests = 0, mixed = 0, duels = 0,
+        not_dueled = 0, twice = 0;
     assert_ok(*state, nb_random_new(&rng, *state));
     gsl_rng_set(rng, 20261128);
     for (int run = 0; run < RUNS; run++) {
@@ -645,8 +644,8 @@ static void test_one_answer(void **state)
         nb_ctx_free(ctx);
     }
     for (size_t i = 0; i < sizeof star_tables / sizeof *star_tables; i++) assert_true(stars[i] > 0);
-    assert_true(refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 && core_forests > 0 &&
-                mixed > 0 && duels > 0 && not_dueled > 0 && twice > 0); /* the runs are no special case */
+    assert_true(refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 && core_forests > 0 && mixed > 0 &&
+                duels > 0 && not_dueled > 0 && twice > 0); /* the runs are no special case */
 }
 
 int main(void)

@@ -52,12 +52,12 @@ def check_choices(*paths):
     for r in rows:
         choices[tuple(r[k] for k in ("head", "kernel", "strategy", "pairing", "factors", "landmarks"))][r["core"]][
             r["trial"]
-        ] = r["error"]
+        ] = float(r["error"]) / float(r["error_subspace"]) - 1
     wanted = []
     for choice, cores in choices.items():
         for trial in {t for of in cores.values() for t in of}:
             wanted += [(choice[-1], trial, c, of["0"] if set(of) == {"0"} else of[trial]) for c, of in cores.items()]
-    assert sorted(wanted) == sorted((r["landmarks"], r["trial"], r["core"], r["error"]) for r in got), (
+    assert sorted(wanted) == sorted((r["landmarks"], r["trial"], r["core"], float(r["above"])) for r in got), (
         wanted[:9],
         got[:9],
     )
