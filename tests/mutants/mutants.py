@@ -142,7 +142,7 @@ class Hunt:
         """built: what has been since the sources changed."""
         targets = suite.targets_of(test)
         if targets not in built:
-            suite.must(f"make -s -j2 TO_BUILD= TO_TEST= {targets}", folder)
+            suite.must(f"make -s -j2 {targets}", folder)
             built.add(targets)
         return not suite.passes(test, folder, 120 + 5 * self.seconds(test))
 

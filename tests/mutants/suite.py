@@ -156,7 +156,7 @@ def measure_coverage(tests, files):
     """Keeps of each test its seconds, and which lines of the files it reaches, where nothing is kept of it yet."""
     known, writing = read_coverage(), threading.Lock()
     folder = clone("coverage")
-    must("make -s -j2 TO_BUILD= TO_TEST= build/{,double/}nysbench build/libnysbench.so unit", folder, **COVERAGE)
+    must("make -s -j2 build/{,double/}nysbench build/libnysbench.so unit", folder, **COVERAGE)
     if not os.path.exists(f"{folder}/build/asan"):
         os.symlink(".", f"{folder}/build/asan")  # what the sanitized tests reach is the same
 
