@@ -18,7 +18,8 @@ static const char pairs[] =
     "    (5, 5, 3.3201, 0), (5, 5, 1.2214, 1), (5, 5, 3.3201, 2), (5, 5, 1.2214, 3), (5, 5, 3.3201, 4),"
     "    (5, 5, 1.2214, 5);"
     "CREATE TEMP VIEW given_pair AS SELECT a, b, x, 1 AS y, 0 AS noise_x, 0 AS noise_y, NULL AS se_x, NULL AS se_y, 0,"
-    "    source, source, 0, 0 FROM given;";
+    "    source, source, 0, 0 FROM given;"
+    "CREATE TEMP TABLE unfinished (text);";
 
 /* NULL is NaN. */
 static double ask(sqlite3 *db, nb_ctx *ctx, const char *what, const char *group)
@@ -60,6 +61,14 @@ static void test_groups(void **state)
     /* Logarithms of 0.7 +- 0.5: half the interval is 0.57 alone, and 0.83 together with three others that have one. */
     assert_true(ask(store.db, ctx, "low > 1 AND verdict = 'undecided'", "a = 5") == 1);
     assert_true(ask(store.db, ctx, "count(*)", "1") == 6);
+    /* Where rows are still to come, nothing has a verdict. */
+    assert_int_equal(sqlite3_exec(store.db,
+                                  "INSERT INTO unfinished VALUES ('more to come'); DROP TABLE given_pair_estimate",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_ok(ctx, nb_estimates_make(&r, "given_pair", ctx));
+    assert_close(ask(store.db, ctx, "ratio", "a = 1 AND b = 2"), 4, 1e-12);
+    assert_true(ask(store.db, ctx, "count(*)", "verdict = 'none'") == 6);
     sqlite3_close_v2(store.db);
 }
 
