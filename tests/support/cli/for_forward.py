@@ -291,7 +291,10 @@ def check_answers(work):
 
 def set_load(folder, share):
     with sqlite3.connect(f"{folder}/results.sqlite") as store:
-        store.execute("UPDATE results SET load = CASE trial WHEN 2 THEN ? ELSE 0 END, reason = ''", [float(share)])
+        store.execute("UPDATE results SET load = CASE trial WHEN 2 THEN ? ELSE 0 END, reason = '',"
+                      " latency_s = 1e-6 * n * (100 + trial * landmarks) * CASE WHEN attention LIKE 'nystrom%' THEN"
+                      " landmarks WHEN attention LIKE 'gpa%' THEN 20 WHEN attention = 'naive' THEN 30 ELSE 40 END",
+                      [float(share)])
 
 
 def check_side_by_side(work):
