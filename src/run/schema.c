@@ -35,22 +35,30 @@ static const char *const forms[] = {[NB_SQL_DEFINITIONS] = "schema.definitions",
                                     [NB_SQL_CLEARED] = "schema.cleared",         [NB_SQL_PAIRED] = "schema.paired",
                                     [NB_SQL_UNCHANGED] = "schema.unchanged",     [NB_SQL_LACKING] = "schema.lacking"};
 
+/* NULL when out of memory. */
+static const char *first_line(const char *statement, nb_ctx *ctx)
+{
+    const char *text = nb_sql_text(statement);
+    return nb_format(ctx, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
 const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
 {
-    static const char *const types[] = {[NB_COLUMN_TEXT] = "TEXT",
-                                        [NB_COLUMN_INT] = "INTEGER",
-                                        [NB_COLUMN_SEED] = "INTEGER",
-                                        [NB_COLUMN_REAL] = "REAL"};
-    const char *all = "", *between = f == NB_SQL_PAIRED || f == NB_SQL_UNCHANGED ? " AND " : ", ";
-    const char *line = nb_sql_text(forms[f]), *text = nb_format(ctx, "%.*s", (int)strcspn(line, "\n"), line);
+    static const char *const types[] = {[NB_COLUMN_TEXT] = "schema.text",
+                                        [NB_COLUMN_INT] = "schema.integer",
+                                        [NB_COLUMN_SEED] = "schema.integer",
+                                        [NB_COLUMN_REAL] = "schema.real"};
+    bool compares = f == NB_SQL_PAIRED || f == NB_SQL_UNCHANGED;
+    const char *all = "", *text = first_line(forms[f], ctx);
     for (const nb_column *c = of; c->name && all; c++) {
         char number[16];
         if (nb_sql_leaves_out(f, c)) continue;
+        const char *type = first_line(types[c->type], ctx);
         snprintf(number, sizeof number, "%d", (int)(c - of) + 1);
-        const char *one = text ? nb_replaced(ctx, text, "{number}", number) : NULL;
-        if (one) one = nb_replaced(ctx, one, "{type}", types[c->type]);
+        const char *one = text && type ? nb_replaced(ctx, text, "{type}", type) : NULL;
+        if (one) one = nb_replaced(ctx, one, "{number}", number);
         if (one) one = nb_replaced(ctx, one, "{name}", c->name);
-        all = one ? nb_format(ctx, "%s%s%s", all, *all ? between : "", one) : NULL;
+        all = one ? nb_format(ctx, "%s%s%s", all, *all && !compares ? ", " : "", one) : NULL;
     }
     return all;
 }

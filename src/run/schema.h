@@ -15,12 +15,12 @@ typedef enum {
     NB_SQL_ASSIGNMENTS, /* results: "error = ?17, ..." */
     NB_SQL_KEPT,        /* results kept if everything wanted is measured */
     NB_SQL_CLEARED,
-    NB_SQL_PAIRED,    /* the identity of two rows: "old.trial = new.trial AND ..." */
-    NB_SQL_UNCHANGED, /* what only describes them: "old.experiment IS new.experiment AND ..." */
+    NB_SQL_PAIRED,    /* the identity of two rows: " AND old.trial = new.trial AND ..." */
+    NB_SQL_UNCHANGED, /* what only describes them: " AND old.experiment IS new.experiment ..." */
     NB_SQL_LACKING    /* "NULL AS error, ..." */
 } nb_sql_form;
 
-/* Writes the columns in a form, separated by commas or ANDs; ctx owns the text, NULL when out of memory. */
+/* Writes the columns in a form; ctx owns the text, NULL when out of memory. */
 const char *nb_sql_columns(nb_sql_form form, const nb_column *columns, nb_ctx *ctx);
 bool nb_sql_leaves_out(nb_sql_form form, const nb_column *column);
 

@@ -1,5 +1,14 @@
 -- The columns of a study's rows in statements of the store (schema.h): how each stands in a form. {number} is its own,
--- from 1; what stands between two is a comma, or AND where rows are compared.
+-- from 1; {type} that of its values; between two stands a comma, where the form has nothing of its own.
+
+-- name: text
+TEXT
+
+-- name: integer
+INTEGER
+
+-- name: real
+REAL
 
 -- name: definitions
 {name} {type}
@@ -29,10 +38,10 @@
 {name} = NULL
 
 -- name: paired
-old.{name} = new.{name}
+ AND old.{name} = new.{name}
 
 -- name: unchanged
-old.{name} IS new.{name}
+ AND old.{name} IS new.{name}
 
 -- name: lacking
 NULL AS {name}

@@ -94,7 +94,7 @@ FROM manifests AS m LEFT JOIN results AS r ON r.manifest = m.id GROUP BY m.id OR
 -- name: replaced
 SELECT m.id, 0, count(*), m.text, m.build, m.executable,
        coalesce(json_extract(m.text, '$.arithmetic'), 'arithmetic unknown')
-FROM results AS old CROSS JOIN results AS new ON {paired} CROSS JOIN manifests AS m ON m.id = old.manifest
+FROM results AS old CROSS JOIN results AS new ON true{paired} CROSS JOIN manifests AS m ON m.id = old.manifest
 WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND old.status <> 'planned'
 GROUP BY m.id ORDER BY m.id;
 
@@ -118,12 +118,12 @@ INSERT INTO planned ({planned}, rowid, wanted, inputs) VALUES ({parameters}, :po
 UPDATE results AS old SET position = NULL
 WHERE position IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM planned AS new
-    WHERE new.rowid = old.position AND {paired} AND old.n = new.n AND old.d = new.d AND old.inputs = new.inputs);
+    WHERE new.rowid = old.position{paired} AND old.n = new.n AND old.d = new.d AND old.inputs = new.inputs);
 INSERT INTO results ({planned}, position, wanted, inputs)
 SELECT {planned}, rowid, wanted, inputs FROM planned AS new
 WHERE NOT EXISTS (
     SELECT 1 FROM results AS old
-    WHERE old.position = new.rowid AND (old.wanted & new.wanted) = new.wanted AND {unchanged})
+    WHERE old.position = new.rowid AND (old.wanted & new.wanted) = new.wanted{unchanged})
 ON CONFLICT ({identity}, n, d, inputs) DO UPDATE SET position = excluded.position, {told},
     status = CASE WHEN (wanted & excluded.wanted) = excluded.wanted THEN status ELSE 'planned' END, {kept};
 
@@ -144,7 +144,7 @@ SELECT position, status FROM results WHERE position IS NOT NULL;
 -- Of the rows of `planned`.
 -- name: standing
 SELECT new.rowid, old.status
-FROM planned AS new CROSS JOIN results AS old ON {paired} AND old.n = new.n AND old.d = new.d
+FROM planned AS new CROSS JOIN results AS old ON old.n = new.n AND old.d = new.d{paired}
     AND old.inputs = new.inputs
 WHERE (old.wanted & new.wanted) = new.wanted;
 
