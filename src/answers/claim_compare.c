@@ -47,9 +47,10 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
     return nb_claim_units_average(count, items, u, ctx);
 }
 
+static const char rows_of_both[] = "rows_of_both";
+
 /* A against B, whose rows alone are meant. */
-static nb_status compare_values(nb_relation *r, const char *both, const nb_claim *claim, int a, int b,
-                                nb_claim_units *u, nb_ctx *ctx)
+static nb_status compare_values(nb_relation *r, const nb_claim *claim, int a, int b, nb_claim_units *u, nb_ctx *ctx)
 {
     nb_contrasts contrasts;
     nb_head_places places;
@@ -60,7 +61,7 @@ static nb_status compare_values(nb_relation *r, const char *both, const nb_claim
                                              claim->expectation == NB_EXPECT_EQUAL_DIFFERENCE,
                                .united = true,
                                .confounded = (const char *const *)claim->confounded,
-                               .where = both,
+                               .among = rows_of_both,
                                .failures = claim->failures == NB_CLAIM_WORST ? NB_FAILURES_WORST : NB_FAILURES_DROP};
     NB_TRY(ctx, nb_claim_excuse(nb_contrasts_make(r, &terms, &contrasts, ctx), &u->why, ctx));
     if (u->why) return NB_OK;
@@ -70,16 +71,14 @@ static nb_status compare_values(nb_relation *r, const char *both, const nb_claim
     return cross_contrasts(&contrasts, a, u, ctx);
 }
 
-nb_status nb_claim_compare(nb_relation *r, const char *among, const nb_claim *claim, int pair, nb_claim_units *u,
-                           nb_ctx *ctx)
+nb_status nb_claim_compare(nb_relation *r, const nb_claim *claim, int pair, nb_claim_units *u, nb_ctx *ctx)
 {
-    nb_value_found found[2];
-    const char *both, *const texts[] = {claim->values[pair].text, claim->values[pair + 1].text};
+    int places[2];
+    const char *const texts[] = {claim->values[pair].text, claim->values[pair + 1].text};
     *u = (nb_claim_units){.count = 0};
     NB_TRY(ctx, nb_relation_strata(r, &u->strata, ctx));
-    NB_TRY(ctx, nb_claim_excuse(nb_where_values(r, among, claim->column, 2, texts, found, ctx), &u->why, ctx));
-    if (!u->why && found[0].place == found[1].place) u->why = "both are the same";
-    if (u->why) return NB_OK;
-    NB_NEED(both, nb_format(ctx, "%s AND (%s OR %s)", among, found[0].sql, found[1].sql));
-    return compare_values(r, both, claim, found[0].place > found[1].place, found[1].place > found[0].place, u, ctx);
+    NB_TRY(ctx, nb_claim_excuse(nb_where_values(r, NB_PART_ROWS, claim->column, 2, texts, places, rows_of_both, ctx),
+                                &u->why, ctx));
+    if (!u->why && places[0] == places[1]) u->why = "both are the same";
+    return u->why ? NB_OK : compare_values(r, claim, places[0] > places[1], places[1] > places[0], u, ctx);
 }

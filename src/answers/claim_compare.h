@@ -5,8 +5,7 @@
 
 #include "answers/claim_units.h"
 
-/* Makes the units of values[pair] against values[pair + 1] in the rows for which the condition `among` holds. */
-nb_status nb_claim_compare(nb_relation *relation, const char *among, const nb_claim *claim, int pair,
-                           nb_claim_units *units, nb_ctx *ctx);
+/* Makes the units of values[pair] against values[pair + 1] in the rows of the part that is asked. */
+nb_status nb_claim_compare(nb_relation *relation, const nb_claim *claim, int pair, nb_claim_units *units, nb_ctx *ctx);
 
 #endif

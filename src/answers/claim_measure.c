@@ -33,7 +33,6 @@ typedef struct {
 typedef struct {
     nb_relation *relation;
     const nb_claim *claim;
-    const char *part;      /* a condition: the rows that are meant */
     nb_grid source_strata; /* by source */
     nb_head_places places;
     nb_claim_units *units;
@@ -53,7 +52,7 @@ static const nb_column *find_metric(const measurer *m, int series)
     return nb_column_find(m->relation->study->columns, m->claim->series[series].metric.text);
 }
 
-/* Lists what the rows of a group agree in. Over the values of a column, they are of one build: *build, in SQL. */
+/* Lists what the rows of a group agree in. Over the values of a column, they are of one build too: *build, in SQL. */
 static nb_status name_groups(const measurer *m, const char **build, const char ***keys)
 {
     const nb_claim *c = m->claim;
@@ -62,7 +61,7 @@ static nb_status name_groups(const measurer *m, const char **build, const char *
     for (int s = 0; s < c->series_count; s++) times = times || find_metric(m, s)->time;
     if (c->column && !nb_text_among(NB_BUILD, (const char *const *)c->confounded))
         NB_TRY(m->ctx, nb_builds_table(m->relation, times, &several, m->ctx));
-    *build = several ? nb_sql_text("claim_rows.build") : "0";
+    *build = several ? nb_sql_text("claim_rows.build") : "";
     NB_NEED(*keys, nb_alloc(m->ctx, (size_t)nb_column_count(m->relation->study->columns) + 1, sizeof **keys));
     for (const nb_column *column = m->relation->study->columns; column->name; column++) {
         bool own = c->column && strcmp(column->name, c->column) == 0;
@@ -83,42 +82,39 @@ static bool counts_noise(const nb_claim *c)
  * metric (series_count 0) a row that has a result has 1. */
 static nb_status make_series(const measurer *m, int s, const char **sql)
 {
-    static const char *const names[][4] = {{"in1", "x1", "noise1", "disturbed1"},
-                                           {"in2", "x2", "noise2", "disturbed2"}};
-    enum { IN, X, NOISE, DISTURBED };
+    static const char *const names[][5] = {{"rows_of_series1", "in1", "x1", "noise1", "disturbed1"},
+                                           {"rows_of_series2", "in2", "x2", "noise2", "disturbed2"}};
+    enum { ROWS, IN, X, NOISE, DISTURBED };
     const nb_claim *c = m->claim;
-    static const nb_conditions none = {0};
-    const nb_column *metric = s < c->series_count ? find_metric(m, s) : NULL;
-    const char *where, *noise = metric && metric->noise && !counts_noise(c) ? metric->noise : NB_SQL_NO_NAME;
-    bool there = s == 0 || metric;
+    if (s >= c->series_count)
+        return nb_sql_fill(s == 0 ? "claim_rows.results" : "claim_rows.no_series", NULL, sql, m->ctx);
+    const nb_column *metric = find_metric(m, s);
+    const char *noise = metric->noise && !counts_noise(c) ? metric->noise : NB_SQL_NO_NAME;
     NB_TRY(m->ctx,
-           nb_claim_rows(m->relation, m->part, metric ? &c->series[s].where : &none, &where, &m->units->why, m->ctx));
+           nb_claim_choose(m->relation, NB_PART_ROWS, &c->series[s].where, names[s][ROWS], &m->units->why, m->ctx));
     if (m->units->why) return NB_OK;
-    const char *x = there ? "1" : "NULL";
-    if (metric) NB_TRY(m->ctx, nb_key_sql(metric, &x, m->ctx));
-    const char *disturbed = metric ? nb_disturbance_of(m->relation->study, metric, m->ctx).condition : "0";
-    return nb_sql_fill("claim_rows.series",
-                       NB_GIVEN(NB_GIVE_PIECE("where", there ? where : "0"), NB_GIVE_NAME("noise", noise),
-                                NB_GIVE_PIECE("metric", x), NB_GIVE_PIECE("is_disturbed", disturbed),
-                                NB_GIVE_NAME("in", names[s][IN]), NB_GIVE_NAME("x", names[s][X]),
-                                NB_GIVE_NAME("is_noise", names[s][NOISE]),
-                                NB_GIVE_NAME("disturbed", names[s][DISTURBED])),
-                       sql, m->ctx);
+    return nb_sql_fill(
+        "claim_rows.series",
+        NB_GIVEN(NB_GIVE_NAME("rows", names[s][ROWS]), NB_GIVE_NAME("noise", noise),
+                 NB_GIVE_NAME("metric", metric->name),
+                 NB_GIVE_PIECE("is_disturbed", nb_disturbance_of(m->relation->study, metric, m->ctx).condition),
+                 NB_GIVE_NAME("in", names[s][IN]), NB_GIVE_NAME("x", names[s][X]),
+                 NB_GIVE_NAME("is_noise", names[s][NOISE]), NB_GIVE_NAME("disturbed", names[s][DISTURBED])),
+        sql, m->ctx);
 }
 
 /* Makes the tables of the claim's rows, unless there is a reason why there are none. */
 static nb_status make_rows(const measurer *m)
 {
-    const char *series[2], *build, *at = "NULL", **keys;
+    const char *series[2], *build, *at, **keys, *column = m->claim->column;
     NB_TRY(m->ctx, name_groups(m, &build, &keys));
-    if (m->claim->column)
-        NB_TRY(m->ctx, nb_key_sql(nb_column_find(m->relation->study->columns, m->claim->column), &at, m->ctx));
+    NB_TRY(m->ctx, nb_key_sql(column ? nb_column_find(m->relation->study->columns, column) : NULL, &at, m->ctx));
     for (int s = 0; s < 2 && !m->units->why; s++) NB_TRY(m->ctx, make_series(m, s, &series[s]));
     if (m->units->why) return NB_OK;
     return nb_sql_run(m->relation, "claim_rows.tables",
                       NB_GIVEN(NB_GIVE_PIECE("at", at), NB_GIVE_PIECE("build", build),
                                NB_GIVE_NAMES("group_keys", keys), NB_GIVE_PIECE("series1", series[0]),
-                               NB_GIVE_PIECE("series2", series[1]), NB_GIVE_PIECE("part", m->part)),
+                               NB_GIVE_PIECE("series2", series[1]), NB_GIVE_NAME("rows", NB_PART_ROWS)),
                       m->ctx);
 }
 
@@ -363,10 +359,9 @@ static nb_status measure(const measurer *m)
     return cross_trials(m, &whole);
 }
 
-nb_status nb_claim_measure(nb_relation *relation, const char *among, const nb_claim *claim, nb_claim_units *u,
-                           nb_ctx *ctx)
+nb_status nb_claim_measure(nb_relation *relation, const nb_claim *claim, nb_claim_units *u, nb_ctx *ctx)
 {
-    measurer m = {.relation = relation, .claim = claim, .part = among, .units = u, .ctx = ctx};
+    measurer m = {.relation = relation, .claim = claim, .units = u, .ctx = ctx};
     *u = (nb_claim_units){.count = 0};
     NB_TRY(ctx, nb_relation_strata(relation, &u->strata, ctx));
     NB_TRY(ctx, nb_sql_ask(relation, "claim_rows.strata", NULL, &m.source_strata, ctx));

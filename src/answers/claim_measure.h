@@ -12,9 +12,8 @@
 
 #include "answers/claim_units.h"
 
-/* Makes the units in the rows for which the condition `among` holds. A claim's own query may be anybody's: it is
- * refused whatever but reads; what is wrong with it is units->why. */
-nb_status nb_claim_measure(nb_relation *relation, const char *among, const nb_claim *claim, nb_claim_units *units,
-                           nb_ctx *ctx);
+/* Makes the units in the rows of the part that is asked. A claim's own query may be anybody's: it is refused whatever
+ * but reads; what is wrong with it is units->why. */
+nb_status nb_claim_measure(nb_relation *relation, const nb_claim *claim, nb_claim_units *units, nb_ctx *ctx);
 
 #endif

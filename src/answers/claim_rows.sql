@@ -21,9 +21,9 @@ DROP TABLE IF EXISTS temp.claim_choice;
 CREATE TEMP TABLE claim_choice AS
 SELECT * FROM (
     SELECT id, trial, last_trial, stratum_id, source_id, head_id, draws, {at} AS at,
-           CAST(min(number) OVER (PARTITION BY head_id, source_id, {build}{group_keys:, @}) AS INTEGER) AS group_id,
+           CAST(min(number) OVER (PARTITION BY head_id, source_id{group_keys:, @}{build}) AS INTEGER) AS group_id,
            {series1}, {series2}
-    FROM run WHERE {part})
+    FROM run WHERE id IN (SELECT id FROM temp.{rows}))
 WHERE in1 OR in2;
 
 DROP TABLE IF EXISTS temp.claim_value;
@@ -44,14 +44,22 @@ CREATE TEMP VIEW IF NOT EXISTS claim_row AS
 SELECT run.*, c.group_id, c.at, c.x1 AS x, c.x2 AS y FROM claim_choice AS c CROSS JOIN run ON run.id = c.id
 WHERE c.last_trial IS NOT (SELECT trial FROM claim_without);
 
--- The columns of a metric in claim_choice: {where} it is meant.
+-- The columns of a metric in claim_choice, which is meant in {rows}.
 -- name: series
-{where} AS {in}, CASE WHEN status = 'ok' AND NOT is_noise({metric}, {noise}) THEN {metric} END AS {x},
+id IN (SELECT id FROM temp.{rows}) AS {in},
+           CASE WHEN status = 'ok' AND NOT is_noise({metric}, {noise}) THEN {metric} END AS {x},
            (status = 'ok' AND is_noise({metric}, {noise})) IS TRUE AS {is_noise},
            coalesce({is_disturbed}, 0) AS {disturbed}
 
+-- Of a claim without a metric; of one without a second.
+-- name: results
+1 AS in1, CASE WHEN status = 'ok' THEN 1 END AS x1, 0 AS noise1, 0 AS disturbed1
+
+-- name: no_series
+0 AS in2, NULL AS x2, 0 AS noise2, 0 AS disturbed2
+
 -- name: build
-(SELECT build FROM build JOIN main.results AS r USING (manifest) WHERE r.rowid = run.id)
+, (SELECT build FROM build JOIN main.results AS r USING (manifest) WHERE r.rowid = run.id)
 
 -- The rows that have a result.
 -- name: counts

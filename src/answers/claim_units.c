@@ -16,8 +16,8 @@ nb_status nb_claim_excuse(nb_status status, const char **why, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_claim_rows(const nb_relation *r, const char *among, const nb_conditions *where, const char **sql,
-                        const char **why, nb_ctx *ctx)
+nb_status nb_claim_choose(const nb_relation *r, const char *among, const nb_conditions *where, const char *chosen,
+                          const char **why, nb_ctx *ctx)
 {
     nb_condition_text *conditions;
     int count = 0;
@@ -28,7 +28,7 @@ nb_status nb_claim_rows(const nb_relation *r, const char *among, const nb_condit
         for (int v = 0; v < where->items[i].count; v++)
             conditions[count++] = (nb_condition_text){where->items[i].column, where->items[i].values[v].text};
     *why = NULL;
-    return nb_claim_excuse(nb_where(r, among, conditions, sql, ctx), why, ctx);
+    return nb_claim_excuse(nb_where(r, among, conditions, chosen, ctx), why, ctx);
 }
 
 static int compare_items(const void *a, const void *b)

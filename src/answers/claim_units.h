@@ -24,10 +24,15 @@ typedef struct {
     const char *why;           /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;
 
-/* *sql: `among`, SQL for the view `run` as all conditions here, and the claim's conditions; *why: these mean no row
- * (NULL: they do). */
-nb_status nb_claim_rows(const nb_relation *relation, const char *among, const nb_conditions *where, const char **sql,
-                        const char **why, nb_ctx *ctx);
+/* The tables of rows that are chosen for a claim (rows/where.h): all that it is about, those of the part of it that is
+ * asked, and of these what one comparison or one metric is about. */
+#define NB_CLAIM_ROWS "rows_of_claim"
+#define NB_PART_ROWS "rows_of_part"
+
+/* Makes the table `chosen`: the rows of the table `among` (NULL: all) that the conditions of a claim choose; *why: they
+ * mean no row (NULL: they do). */
+nb_status nb_claim_choose(const nb_relation *relation, const char *among, const nb_conditions *where,
+                          const char *chosen, const char **why, nb_ctx *ctx);
 
 /* Turns an error that says what cannot be asked of these rows into the reason why there is no answer. */
 nb_status nb_claim_excuse(nb_status status, const char **why, nb_ctx *ctx);

@@ -240,15 +240,15 @@ static nb_status answer(const judge *j, const nb_claim_units *u, nb_claim_answer
     return NB_OK;
 }
 
-/* *text <- the label, as tables show it, of the value that the part's rows have in a column; where that names
+/* *text <- the label, as tables show it, of the value that the first row of a table has in a column; where that names
  * components, but identifies no row, it is the component's own label. */
-static nb_status label(const judge *j, const char *name, const char *part, const char **text)
+static nb_status label(const judge *j, const char *name, const char *rows, const char **text)
 {
     const nb_study *study = j->relation->study;
     const nb_column *c = nb_column_find(study->columns, name);
     const char *sql;
     NB_TRY(j->ctx, nb_label_sql(c, &sql, j->ctx));
-    NB_TRY(j->ctx, nb_sql_fill("claims.label", NB_GIVEN(NB_GIVE_PIECE("label", sql), NB_GIVE_PIECE("part", part)), &sql,
+    NB_TRY(j->ctx, nb_sql_fill("claims.label", NB_GIVEN(NB_GIVE_PIECE("label", sql), NB_GIVE_NAME("rows", rows)), &sql,
                                j->ctx));
     NB_TRY(j->ctx, nb_relation_text(j->relation, sql, text, j->ctx));
     if (!*text) *text = "";
@@ -256,35 +256,35 @@ static nb_status label(const judge *j, const char *name, const char *part, const
 }
 
 /* Names the value that a claim means; *name is the claim's text where the rows have no such value, or several. */
-static nb_status name_value(const judge *j, const char *part, const char *text, const char **name)
+static nb_status name_value(const judge *j, const char *text, const char **name)
 {
-    nb_value_found found;
+    static const char rows[] = "rows_of_value";
+    int place;
     *name = text;
-    nb_status status = nb_where_values(j->relation, part, j->claim->column, 1, &text, &found, j->ctx);
+    nb_status status = nb_where_values(j->relation, NB_PART_ROWS, j->claim->column, 1, &text, &place, rows, j->ctx);
     if (status == NB_EINVAL) {
         nb_error_clear(j->ctx);
         return NB_OK;
     }
     NB_TRY(j->ctx, status);
-    NB_NEED(part, nb_format(j->ctx, "%s AND %s", part, found.sql));
-    return label(j, j->claim->column, part, name);
+    return label(j, j->claim->column, rows, name);
 }
 
 /* Names a part, such as "landmarks 8, model minilm: uniform < kmeans". */
-static nb_status name_part(const judge *j, const char *part, int pair, bool several, const char **name)
+static nb_status name_part(const judge *j, int pair, bool several, const char **name)
 {
     const nb_claim *c = j->claim;
     nb_string text = NB_NO_TEXT;
     const char *value;
     for (const char **column = c->each; *column; column++) {
-        NB_TRY(j->ctx, label(j, *column, part, &value));
+        NB_TRY(j->ctx, label(j, *column, NB_PART_ROWS, &value));
         if (strcmp(*column, "model") == 0) NB_TRY(j->ctx, nb_label_stratum(value, &value, j->ctx));
         NB_TRY(j->ctx, nb_append_item(&text, ", ", j->ctx, "%s %s", *column, value));
     }
     if (several) {
         const char *less, *more;
-        NB_TRY(j->ctx, name_value(j, part, c->values[pair].text, &less));
-        NB_TRY(j->ctx, name_value(j, part, c->values[pair + 1].text, &more));
+        NB_TRY(j->ctx, name_value(j, c->values[pair].text, &less));
+        NB_TRY(j->ctx, name_value(j, c->values[pair + 1].text, &more));
         NB_TRY(j->ctx, nb_append_item(&text, ": ", j->ctx, "%s < %s", less, more));
     }
     NB_NEED(*name, nb_strdup(j->keep, text.text));
@@ -327,19 +327,25 @@ static void conclude(nb_claim_result *r)
 }
 
 /* Makes `claim_part`: rows that the claim is about, by the values that they have in the columns of `each`. */
-static nb_status make_groups(const judge *j, const char *among, int *count)
+static nb_status make_groups(const judge *j, int *count)
 {
     const nb_column *columns = j->relation->study->columns;
     nb_string keys = NB_NO_TEXT;
     nb_grid groups;
     for (const char **c = j->claim->each; *c; c++)
         NB_TRY(j->ctx, nb_keys_add(&keys, nb_column_find(columns, *c), j->ctx));
-    if (keys.length == 0) NB_TRY(j->ctx, nb_append(&keys, j->ctx, "0"));
     NB_TRY(j->ctx, nb_sql_run(j->relation, "claims.parts",
-                              NB_GIVEN(NB_GIVE_PIECE("keys", keys.text), NB_GIVE_PIECE("among", among)), j->ctx));
+                              NB_GIVEN(NB_GIVE_PIECE("keys", keys.text), NB_GIVE_NAME("rows", NB_CLAIM_ROWS)), j->ctx));
     NB_TRY(j->ctx, nb_sql_ask(j->relation, "claims.count_parts", NULL, &groups, j->ctx));
     *count = (int)nb_grid_at(&groups, 0, 0)->integer;
     return NB_OK;
+}
+
+/* Its rows are those that are asked from now on. */
+static nb_status take_part(const judge *j, int part)
+{
+    return nb_sql_run(j->relation, "claims.take_part",
+                      NB_GIVEN(NB_GIVE_NAME("rows", NB_PART_ROWS), NB_GIVE_INT("part", part)), j->ctx);
 }
 
 /* Returns how many pairs of values the claim compares. */
@@ -349,25 +355,23 @@ static int pair_count(const nb_claim *c)
 }
 
 /* The parts of rows that the claim is about: by the columns of `each`, and the pairs of values that it compares. */
-static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r, const char **why)
+static nb_status ask_parts(const judge *j, nb_claim_result *r, const char **why)
 {
     const nb_claim *c = j->claim;
     int count, pairs = pair_count(c);
-    NB_TRY(j->ctx, make_groups(j, among, &count));
+    NB_TRY(j->ctx, make_groups(j, &count));
     if (count == 0) *why = "the run has no such rows";
     NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(count * pairs) + 1, sizeof *r->parts));
     for (; r->part_count < count * pairs; r->part_count++) {
         int pair = r->part_count % pairs;
-        const char *part;
         nb_claim_units units;
         nb_claim_answer *a = &r->parts[r->part_count];
         nb_mark mark = nb_ctx_mark(j->ctx);
         *a = (nb_claim_answer){.more = NAN, .slack = NAN, .family = j->family ? j->family : count * pairs};
-        NB_NEED(part, nb_format(j->ctx, "%d", r->part_count / pairs));
-        NB_TRY(j->ctx, nb_sql_fill("claims.is_of_part", NB_GIVEN(NB_GIVE_PIECE("part", part)), &part, j->ctx));
-        NB_TRY(j->ctx, name_part(j, part, pair, pairs > 1, &a->name));
-        NB_TRY(j->ctx, c->form == NB_CLAIM_COMPARE ? nb_claim_compare(j->relation, part, c, pair, &units, j->ctx)
-                                                   : nb_claim_measure(j->relation, part, c, &units, j->ctx));
+        if (pair == 0) NB_TRY(j->ctx, take_part(j, r->part_count / pairs));
+        NB_TRY(j->ctx, name_part(j, pair, pairs > 1, &a->name));
+        NB_TRY(j->ctx, c->form == NB_CLAIM_COMPARE ? nb_claim_compare(j->relation, c, pair, &units, j->ctx)
+                                                   : nb_claim_measure(j->relation, c, &units, j->ctx));
         NB_TRY(j->ctx, answer(j, &units, a));
         nb_ctx_release(j->ctx, mark);
     }
@@ -377,15 +381,15 @@ static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r
 
 static nb_status ask(const judge *j, nb_claim_result *r)
 {
-    const char *sql, *why;
+    const char *why;
     *r = (nb_claim_result){
         .claim = j->claim,
         .answer = {
             .verdict = NB_CLAIM_IS_UNTESTED, .estimate = NAN, .low = NAN, .high = NAN, .more = NAN, .slack = NAN}};
     r->answer.why = j->claim->untested;
     if (j->claim->untested) return NB_OK;
-    NB_TRY(j->ctx, nb_claim_rows(j->relation, NULL, &j->claim->where, &sql, &why, j->ctx));
-    if (!why) NB_TRY(j->ctx, ask_parts(j, sql, r, &why));
+    NB_TRY(j->ctx, nb_claim_choose(j->relation, NULL, &j->claim->where, NB_CLAIM_ROWS, &why, j->ctx));
+    if (!why) NB_TRY(j->ctx, ask_parts(j, r, &why));
     if (!why) return NB_OK;
     r->answer.verdict = NB_CLAIM_IS_VOID;
     NB_NEED(r->answer.why, nb_strdup(j->keep, why));
@@ -395,10 +399,10 @@ static nb_status ask(const judge *j, nb_claim_result *r)
 /* *parts <- how many parts the claim has: 0 if it has no rows. */
 static nb_status count_parts(const judge *j, int *parts)
 {
-    const char *sql, *why;
+    const char *why;
     *parts = 0;
-    NB_TRY(j->ctx, nb_claim_rows(j->relation, NULL, &j->claim->where, &sql, &why, j->ctx));
-    if (!why) NB_TRY(j->ctx, make_groups(j, sql, parts));
+    NB_TRY(j->ctx, nb_claim_choose(j->relation, NULL, &j->claim->where, NB_CLAIM_ROWS, &why, j->ctx));
+    if (!why) NB_TRY(j->ctx, make_groups(j, parts));
     *parts *= pair_count(j->claim);
     return NB_OK;
 }

@@ -52,7 +52,7 @@ static nb_status find_baseline(const nb_relation *relation, const nb_column *by,
     *baseline = at < 0 ? 0 : at;
     if (!metric->exact) return NB_OK;
     const nb_sql_given *given = NB_GIVEN(NB_GIVE_NAME("by", by->name), NB_GIVE_NAME("metric", metric->name),
-                                         NB_GIVE_PIECE("exact", metric->exact));
+                                         NB_GIVE_PIECE("exact", nb_exact_sql(metric)));
     NB_TRY(ctx, find_first(relation, values, *baseline, "compare.measured", given, &first, ctx));
     if (first < 0) NB_TRY(ctx, find_first(relation, values, *baseline, "compare.without_result", given, &first, ctx));
     if (first >= 0) *baseline = first;

@@ -48,7 +48,7 @@ static nb_status check_columns(maker *m)
                m->terms->metric);
     q->united = m->terms->united;
     q->confounded = m->terms->confounded;
-    q->where = m->terms->where;
+    q->among = m->terms->among;
     return NB_OK;
 }
 
@@ -78,9 +78,7 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
     nb_string cells = NB_NO_TEXT;
     for (; *columns; columns++) {
         const nb_column *c = nb_column_find(m->relation->study->columns, *columns);
-        const char *cell;
-        NB_TRY(m->ctx, nb_cell_sql(c, &cell, m->ctx));
-        NB_TRY(m->ctx, nb_append(&cells, m->ctx, "%s, ", cell));
+        NB_TRY(m->ctx, nb_cells_add(&cells, c, m->ctx));
     }
     return nb_sql_ask(m->relation, statement,
                       NB_GIVEN(NB_GIVE_PIECE("cells", cells.text), NB_GIVE_INT("pooled", m->pooled)), answer, m->ctx);

@@ -19,8 +19,8 @@ typedef struct {
     bool united;                   /* settings have the trials of all, beside a mean over them */
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
     nb_failures failures;
-    const char *where; /* a claim's rows, a condition on the view `run`; NULL: all. A command's --where has left rows
-                          out before (nb_command_keep) */
+    const char *among; /* the table of rows (rows/where.h) that a claim is about; NULL: all. A command's --where has
+                          left rows out before (nb_command_keep) */
 } nb_contrast_terms;
 
 typedef struct {

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "answers/caveats.h"
 #include "rows/open.h"
-#include "rows/where.h"
 #include "rows/run_facts.h"
 #include "run/run_folder.h"
 
@@ -81,7 +80,6 @@ nb_status nb_command_rows(const char *folder, nb_relation **relation, const char
 
 nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx)
 {
-    const char *sql;
     int count = 0, part_count;
     nb_condition_text *all, *parts;
     if (!where || !*where) return NB_OK;
@@ -94,8 +92,7 @@ nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ct
         memcpy(all + count, parts, (size_t)part_count * sizeof *all);
         count += part_count;
     }
-    NB_TRY(ctx, nb_where(relation, NULL, all, &sql, ctx));
-    return nb_relation_keep(relation, sql, ctx);
+    return nb_relation_keep(relation, all, ctx);
 }
 
 nb_status nb_check_output(const nb_command *c, const char *option, const char *path, nb_ctx *ctx)

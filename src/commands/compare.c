@@ -107,7 +107,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const nb_given_labels *labels;
     nb_relation *relation;
     nb_comparison comparison;
-    nb_value_found baseline = {.place = -1};
+    int baseline = -1;
     const char *usual;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
@@ -126,8 +126,8 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_TRY(ctx, nb_command_keep(relation, g->where, ctx));
     if (g->baseline && !terms->contrast.all_pairs)
         NB_TRY(ctx, nb_where_values(relation, NULL, terms->contrast.by, 1, (const char *const *)&g->baseline, &baseline,
-                                    ctx));
-    terms->contrast.baseline = baseline.place;
+                                    NULL, ctx));
+    terms->contrast.baseline = baseline;
     NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));
     NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));
     return print_comparison(g, &comparison, ctx);

@@ -28,7 +28,7 @@ nb_status nb_outcomes_choose(const nb_relation *r, const nb_plan *plan, const bo
 {
     sqlite3_stmt *insert;
     nb_grid a;
-    NB_TRY(ctx, nb_relation_table(r, "asked", "position INTEGER PRIMARY KEY", &insert, ctx));
+    NB_TRY(ctx, nb_table_make(r, "asked", "outcomes.asked", NULL, &insert, ctx));
     for (int i = 0; only && i < plan->row_count; i++)
         if (only[i]) NB_TRY(ctx, nb_relation_add(r, insert, "i", i));
     NB_TRY(ctx, nb_sql_ask(r, "outcomes.failures", NB_GIVEN(NB_GIVE_INT("some", only != NULL)), &a, ctx));

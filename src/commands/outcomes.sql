@@ -1,5 +1,8 @@
 -- How the rows of a run ended (outcomes.c): all, or where :some are asked for, those in the table `asked`.
 
+-- name: asked
+CREATE TEMP TABLE asked (position INTEGER PRIMARY KEY);
+
 -- name: failures
 SELECT count(*) FROM key WHERE status NOT IN ('ok', 'skipped')
     AND (NOT :some OR position IN (SELECT position FROM asked));

@@ -27,11 +27,11 @@ typedef struct {
     /* REAL: the columns with its rounding error, with its standard error if it is an estimate, and with the same
      * measure on the rows of S that the method has not read; NULL: none. */
     const char *noise, *se, *unseen;
-    /* REAL, a measure of error: the condition, in SQL, under which a row of the view `run` is exact but for rounding,
-     * so that its error says nothing; NULL: none. */
+    /* REAL, a measure of error: the condition under which a row of the view `run` is exact but for rounding, so that
+     * its error says nothing, as "FILE.NAME" (run/sql_files.h) or, of a study outside the tree, as SQL; NULL: none. */
     const char *exact;
-    /* REAL, a time: the condition, in SQL, under which other programs ran while a row of the view `run` was timed;
-     * NULL: other workers of the run may have. */
+    /* REAL, a time: the condition under which other programs ran while a row was timed, likewise; NULL: other workers
+     * of the run may have. */
     const char *disturbed;
     const char *trivial; /* REAL: the column with the same measure of a trivial answer that takes no method; or NULL */
     unsigned wanted;     /* the study's bits: measured if one is requested; 0: always measured */

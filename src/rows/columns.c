@@ -32,13 +32,14 @@ bool nb_is_of_scene(const nb_relation *r, int kind)
 
 nb_status nb_key_name(const nb_column *c, const char **name, nb_ctx *ctx)
 {
-    NB_NEED(*name, nb_format(ctx, c->type == NB_COLUMN_TEXT && c->identity ? "%s_id" : "%s", c->name));
+    *name = NB_SQL_NO_NAME;
+    if (c) NB_NEED(*name, nb_format(ctx, c->type == NB_COLUMN_TEXT && c->identity ? "%s_id" : "%s", c->name));
     return NB_OK;
 }
 
 nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
 {
-    bool plain = c->type == NB_COLUMN_TEXT && !c->identity;
+    bool plain = c && c->type == NB_COLUMN_TEXT && !c->identity;
     const char *name;
     NB_TRY(ctx, nb_key_name(c, &name, ctx));
     return nb_sql_fill(plain ? "columns.text_key" : "columns.key", NB_GIVEN(NB_GIVE_NAME("column", name)), sql, ctx);
@@ -48,7 +49,7 @@ nb_status nb_keys_add(nb_string *list, const nb_column *c, nb_ctx *ctx)
 {
     const char *key;
     NB_TRY(ctx, nb_key_sql(c, &key, ctx));
-    return nb_append_item(list, ", ", ctx, "%s", key);
+    return nb_sql_append(list, "columns.next_key", NB_GIVEN(NB_GIVE_PIECE("key", key)), ctx);
 }
 
 bool nb_is_of_method(const nb_column *c)
@@ -57,11 +58,23 @@ bool nb_is_of_method(const nb_column *c)
     return c->identity && c->type != NB_COLUMN_SEED && !nb_text_among(c->name, data);
 }
 
+/* Returns a study's condition: what a file of SQL has under that name, or, of a study outside the tree, itself. */
+static const char *condition_of(const char *name)
+{
+    const char *sql = nb_sql_text(name);
+    return sql ? sql : name;
+}
+
+const char *nb_exact_sql(const nb_column *c)
+{
+    return c->exact ? condition_of(c->exact) : nb_sql_text("columns.never");
+}
+
 nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *c, nb_ctx *ctx)
 {
     const char *hint;
-    if (c->disturbed) return (nb_disturbance){c->disturbed, "other programs", "column load"};
-    if (!c->time || study->exclusive) return (nb_disturbance){"0", "", ""};
+    if (c->disturbed) return (nb_disturbance){condition_of(c->disturbed), "other programs", "column load"};
+    if (!c->time || study->exclusive) return (nb_disturbance){nb_sql_text("columns.never"), "", ""};
     hint = nb_format(ctx, "%s avoids them", nb_field(ctx, "jobs", "1"));
     return (nb_disturbance){nb_sql_text("columns.other_workers"), "other workers", hint ? hint : "one job avoids them"};
 }
@@ -78,33 +91,26 @@ nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
                        sql, ctx);
 }
 
-nb_status nb_input_sql(const char *rows, const char **sql, nb_ctx *ctx)
+nb_status nb_cells_add(nb_string *list, const nb_column *c, nb_ctx *ctx)
 {
-    return nb_sql_fill("columns.input", NB_GIVEN(NB_GIVE_NAME("rows", rows)), sql, ctx);
-}
-
-nb_status nb_cell_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
-{
-    const char *label = "", *input;
-    if (c) NB_TRY(ctx, nb_label_sql(c, &label, ctx));
-    NB_TRY(ctx, nb_input_sql("run", &input, ctx));
-    return nb_sql_fill(c ? "columns.cell" : "columns.input_cell",
-                       NB_GIVEN(NB_GIVE_NAME("column", c ? c->name : ""), NB_GIVE_PIECE("label", label),
-                                NB_GIVE_PIECE("input", input)),
-                       sql, ctx);
+    const char *label;
+    if (!c) return nb_sql_append(list, "columns.input_cell", NULL, ctx);
+    NB_TRY(ctx, nb_label_sql(c, &label, ctx));
+    return nb_sql_append(list, "columns.cell", NB_GIVEN(NB_GIVE_NAME("column", c->name), NB_GIVE_PIECE("label", label)),
+                         ctx);
 }
 
 nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_grid *values, nb_ctx *ctx)
 {
-    const char *key, *statement = "columns.values_among";
+    const char *key, *statement = "columns.values_among", *rows = "";
     const nb_column *c = nb_column_find(r->study->columns, column);
     bool numbered = c->identity && c->type == NB_COLUMN_TEXT, of_line = c->identity && strcmp(column, "trial") != 0;
     if (numbered) statement = among ? "columns.component_values_among" : "columns.component_values"; /* of no row */
     NB_TRY(ctx, nb_key_sql(c, &key, ctx));
+    if (among || of_line)
+        NB_TRY(ctx, nb_sql_fill(among ? "columns.is_among" : "columns.opens", NB_GIVEN(NB_GIVE_NAME("among", among)),
+                                &rows, ctx));
     return nb_sql_ask(r, statement,
-                      NB_GIVEN(NB_GIVE_VALUE("kind", column), NB_GIVE_PIECE("key", key),
-                               NB_GIVE_PIECE("among", among     ? among
-                                                      : of_line ? "opens"
-                                                                : "1")),
+                      NB_GIVEN(NB_GIVE_VALUE("kind", column), NB_GIVE_PIECE("key", key), NB_GIVE_PIECE("among", rows)),
                       values, ctx);
 }

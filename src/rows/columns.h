@@ -15,29 +15,30 @@ const char *nb_column_or_null(const nb_relation *relation, const char *column); 
 bool nb_is_of_runs(const nb_relation *relation, int kind);
 bool nb_is_of_scene(const nb_relation *relation, int kind);
 
-/* In SQL, what rows with one value in the column agree in; of a column of the identity, its name. */
+/* In SQL, what rows with one value in the column agree in; of a column of the identity, its name. NULL: NULL in SQL. */
 nb_status nb_key_name(const nb_column *column, const char **name, nb_ctx *ctx);
 nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
-nb_status nb_keys_add(nb_string *list, const nb_column *column, nb_ctx *ctx); /* "", "a_id", "a_id, b" */
+nb_status nb_keys_add(nb_string *list, const nb_column *column, nb_ctx *ctx); /* "", ", a_id", ", a_id, b" */
 /* Returns whether it identifies a row apart from the data that it is measured on. */
 bool nb_is_of_method(const nb_column *column);
 /* Other work that disturbed a time: of other programs, or of other workers of the run. */
 typedef struct {
-    const char *condition;  /* in SQL, of rows of the view `run`; "0": never */
-    const char *who, *hint; /* "other programs", and where to look or what avoids them */
+    const char *condition;  /* in SQL, of rows of the view `run` */
+    const char *who, *hint; /* "other programs", and where to look or what avoids them; "": there is none */
 } nb_disturbance;
 nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *column, nb_ctx *ctx);
+
+/* Returns the condition, in SQL, under which a row of the view `run` is exact in a column. */
+const char *nb_exact_sql(const nb_column *column);
 
 /* In SQL, of a row of the view `run`: what tables show of its value there, as a text; of oracles, strategies alone are
  * marked. */
 nb_status nb_label_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
-/* Its value there and that label; NULL: how its files are read (NB_INPUT). */
-nb_status nb_cell_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
-/* How the files of a row are read; NULL in SQL where none are. `rows`: the table or view that the row is of. */
-nb_status nb_input_sql(const char *rows, const char **sql, nb_ctx *ctx);
-/* The values of a column, in the order in which rows have them, and as literals of what they agree in; of the rows for
- * which the condition `among` holds, NULL: all. */
-enum { NB_VALUE, NB_VALUE_LITERAL };
+/* Adds its value there and that label, "a, b, "; NULL: how its files are read (NB_INPUT). */
+nb_status nb_cells_add(nb_string *list, const nb_column *column, nb_ctx *ctx);
+/* The values of a column, in the order in which rows have them, and what rows with one agree in; of the rows of the
+ * table `among`, NULL: all. */
+enum { NB_VALUE, NB_VALUE_KEY };
 nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_grid *values,
                              nb_ctx *ctx);
 

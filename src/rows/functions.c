@@ -589,9 +589,10 @@ static const function functions[] = {
     {"ln", 1, .scalar = ln},
     {"exp", 1, .scalar = power_of_e}};
 
+enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
+
 static int add(sqlite3 *db, const function *f)
 {
-    enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
     void *self = (void *)(uintptr_t)f;
     if (f->value)
         return sqlite3_create_window_function(db, f->name, f->arguments, FLAGS, self, f->step, f->end, f->value,
@@ -607,5 +608,19 @@ nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
 {
     for (const function *f = functions; f < functions + sizeof functions / sizeof *functions; f++)
         NB_REQUIRE(ctx, add(db, f) == SQLITE_OK, NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
+    return NB_OK;
+}
+
+CALLED(constant)
+{
+    (void)arguments;
+    sqlite3_result_double(c, *(const double *)sqlite3_user_data(c));
+}
+
+nb_status nb_function_add_constant(sqlite3 *db, const char *name, const double *value, nb_ctx *ctx)
+{
+    void *self = (void *)(uintptr_t)value;
+    NB_REQUIRE(ctx, sqlite3_create_function(db, name, 0, FLAGS, self, constant, NULL, NULL) == SQLITE_OK, NB_ENOMEM,
+               "the function %s: %s", name, sqlite3_errmsg(db));
     return NB_OK;
 }

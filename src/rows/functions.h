@@ -47,5 +47,7 @@
 #include <sqlite3.h>
 
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx);
+/* Adds a number of a study's, as a function without arguments; *value outlives the connection. */
+nb_status nb_function_add_constant(sqlite3 *db, const char *name, const double *value, nb_ctx *ctx);
 
 #endif

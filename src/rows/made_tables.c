@@ -22,6 +22,16 @@ nb_status nb_relation_table(const nb_relation *r, const char *table, const char 
     return nb_sql_prepare(r, "made_tables.insert", given, insert, ctx);
 }
 
+nb_status nb_table_make(const nb_relation *r, const char *table, const char *statement, const nb_sql_given *given,
+                        sqlite3_stmt **insert, nb_ctx *ctx)
+{
+    nb_grid sql;
+    NB_TRY(ctx, nb_sql_run(r, "made_tables.drop", NB_GIVEN(NB_GIVE_NAME("table", table)), ctx));
+    NB_TRY(ctx, nb_sql_run(r, statement, given, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "made_tables.insert_into", NB_GIVEN(NB_GIVE_VALUE("table", table)), &sql, ctx));
+    return nb_relation_prepare(r, nb_grid_at(&sql, 0, 0)->text, NULL, insert, ctx);
+}
+
 nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char *types, ...)
 {
     bool there;
@@ -74,10 +84,4 @@ nb_status nb_relation_make(nb_relation *r, const char *table, const char *statem
     NB_TRY(ctx, nb_sql_run(r, "made_tables.drop", NB_GIVEN(NB_GIVE_NAME("table", table)), ctx));
     NB_TRY(ctx, nb_relation_run_file(r, sql, ctx));
     return nb_relation_note(r, table, sql, ctx);
-}
-
-nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)
-{
-    return nb_sql_run(r, "made_tables.chosen", NB_GIVEN(NB_GIVE_NAME("table", table), NB_GIVE_PIECE("where", where)),
-                      ctx);
 }

@@ -9,6 +9,9 @@
  * adds a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
+/* The same of a statement that makes the table (rows/statement.h). */
+nb_status nb_table_make(const nb_relation *relation, const char *table, const char *statement,
+                        const nb_sql_given *given, sqlite3_stmt **insert, nb_ctx *ctx);
 /* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
 nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert, const char *types, ...);
 /* Runs a statement (rows/statement.h) that makes a table, in the place of one of that name, unless that was made of the
@@ -19,8 +22,5 @@ nb_status nb_relation_make(nb_relation *relation, const char *table, const char 
 /* Whether what has this name was made of this text; and that it now is (NULL: that it is not). */
 bool nb_relation_has(const nb_relation *relation, const char *name, const char *of);
 nb_status nb_relation_note(nb_relation *relation, const char *name, const char *of, nb_ctx *ctx);
-
-/* A table with the ids of the rows for which a condition holds, in the place of one of that name. */
-nb_status nb_relation_choose(const nb_relation *relation, const char *table, const char *where, nb_ctx *ctx);
 
 #endif

@@ -14,10 +14,10 @@ CREATE TEMP TABLE {table} ({columns}) WITHOUT ROWID;
 -- name: insert
 INSERT INTO temp.{table} VALUES ({values})
 
--- name: chosen
-DROP TABLE IF EXISTS temp.{table};
-CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY, last_trial INTEGER);
-INSERT INTO {table} SELECT id, last_trial FROM run WHERE {where} ORDER BY id;
+-- A statement that adds a row to a table, with a parameter for each column.
+-- name: insert_into
+SELECT printf('INSERT INTO temp."%w" VALUES (%s)', :table, group_concat('?', ', '))
+FROM pragma_table_info(:table, 'temp');
 
 -- name: any
 SELECT 1 FROM temp.{table} LIMIT 1;

@@ -241,17 +241,8 @@ nb_status nb_names_make(const nb_names *names)
     const nb_relation *r = names->relation;
     sqlite3_stmt *component, *option;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx,
-           nb_relation_table(
-               r, "component",
-               "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, kind_place INTEGER, first_row "
-               "INTEGER, has_result INTEGER, oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain "
-               "INTEGER, one_set INTEGER, low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)",
-               &component, r->ctx));
-    NB_TRY(r->ctx, nb_relation_table(r, "option",
-                                     "kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, id INTEGER, place "
-                                     "INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)",
-                                     &option, r->ctx));
+    NB_TRY(r->ctx, nb_table_make(r, "component", "names.component", NULL, &component, r->ctx));
+    NB_TRY(r->ctx, nb_table_make(r, "option", "names.option", NULL, &option, r->ctx));
     for (int kind = 0; kind < r->kind_count; kind++) {
         const nb_registry *registry = registry_of(r, kind);
         const nb_texts *specs = &r->specs[kind];

@@ -15,6 +15,7 @@
 #include "rows/statement.h"
 #include "rows/made_tables.h"
 #include "rows/views.h"
+#include "rows/where.h"
 #include "run/schema.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static nb_status drop_all(nb_relation *r, bool some)
 {
     nb_grid a;
     NB_TRY(r->ctx, nb_sql_ask(r, "open.drops", NB_GIVEN(NB_GIVE_INT("some", some)), &a, r->ctx));
-    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run(r, nb_grid_at(&a, i, 0)->text));
+    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run_file(r, nb_grid_at(&a, i, 0)->text, r->ctx));
     return nb_views_forget(r, some);
 }
 
@@ -40,13 +41,13 @@ static nb_status make(nb_relation *r, bool some)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < NB_MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(r->ctx, drop_all(r, some));
-    NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
+    NB_TRY(r->ctx, nb_sql_run(r, "store.begin", NULL, r->ctx));
     NB_TRY(r->ctx, nb_keys_make(&names, some));
     NB_TRY(r->ctx, nb_names_make(&names));
     NB_TRY(r->ctx, nb_sources_make(r));
     NB_TRY(r->ctx, nb_panels_make(r));
     NB_TRY(r->ctx, nb_row_views_make(r));
-    return nb_relation_run(r, "COMMIT");
+    return nb_sql_run(r, "store.commit", NULL, r->ctx);
 }
 
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
@@ -57,8 +58,8 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
     sqlite3_stmt *insert, *select;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
-    NB_NEED(sql, nb_format(r->ctx, "run, position, %s", columns));
-    NB_TRY(r->ctx, nb_relation_table(r, "gathered", sql, &insert, r->ctx));
+    NB_TRY(r->ctx,
+           nb_table_make(r, "gathered", "open.gathered", NB_GIVEN(NB_GIVE_PIECE("columns", columns)), &insert, r->ctx));
     NB_TRY(r->ctx, nb_sql_fill("open.stored", NB_GIVEN(NB_GIVE_PIECE("columns", columns)), &sql, r->ctx));
     for (int i = 0; i < count; i++) {
         int code, last = before;
@@ -137,8 +138,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     NB_NEED(r->memory, nb_ctx_child(ctx));
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
     if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
-    NB_TRY(ctx, nb_relation_run(r, "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; "
-                                   "PRAGMA temp.cache_size = -262144"));
+    NB_TRY(ctx, nb_sql_run(r, "open.cache", NULL, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make(r, false));
     *out = r;
@@ -151,10 +151,10 @@ nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_la
     return nb_relation_gather(out, 1, &store, &unnamed, labels, ctx);
 }
 
-nb_status nb_relation_keep(nb_relation *r, const char *where, nb_ctx *ctx)
+nb_status nb_relation_keep(nb_relation *r, const nb_condition_text *conditions, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_looks_make(r, ctx));
-    NB_TRY(ctx, nb_relation_choose(r, "kept_rows", where, ctx));
+    NB_TRY(ctx, nb_where(r, NULL, conditions, "kept_rows", ctx));
     NB_TRY(ctx, make(r, true));
     return nb_relation_take_baseline(r, r->baseline, ctx);
 }

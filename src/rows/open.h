@@ -40,6 +40,7 @@
 #ifndef NB_OPEN_H
 #define NB_OPEN_H
 
+#include "components/condition.h"
 #include "rows/relation.h"
 
 /* Opens a relation of a store that is open, and stays so as long as the relation is asked. `labels`: those that the
@@ -55,9 +56,9 @@ nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const 
  * NULL where the study compares none. A relation is opened with none wanted. */
 nb_status nb_relation_take_baseline(nb_relation *relation, const char *wanted, nb_ctx *ctx);
 
-/* Only the rows for which this condition on the view `run` holds are there from now on, and are numbered anew; another
+/* Only the rows that these conditions choose (rows/where.h) are there from now on, and are numbered anew; another
  * baseline is taken where they lack it. Before any view of a study is made; but its view `look`, tables look_*, is that
  * of all rows: a method looks the same in all figures of a run. */
-nb_status nb_relation_keep(nb_relation *relation, const char *where, nb_ctx *ctx);
+nb_status nb_relation_keep(nb_relation *relation, const nb_condition_text *conditions, nb_ctx *ctx);
 
 #endif

@@ -8,6 +8,17 @@ WHERE type IN ('table', 'view') AND name NOT IN ('results', 'gathered', 'kept_ro
     AND NOT (:some AND name GLOB 'look_*')
 ORDER BY name;
 
+-- KiB. What is made of rows may be larger than memory: it is in a file.
+-- name: cache
+PRAGMA query_only = 0;
+PRAGMA temp_store = FILE;
+PRAGMA cache_size = -65536;
+PRAGMA temp.cache_size = -262144;
+
+-- The rows of several runs.
+-- name: gathered
+CREATE TEMP TABLE gathered (run, position, {columns});
+
 -- name: stored
 SELECT position, {columns} FROM results WHERE position IS NOT NULL ORDER BY position;
 

@@ -15,9 +15,9 @@
 typedef struct {
     nb_relation *relation;
     nb_pair_question *q;
-    bool builds;             /* there are several programs whose rows are no pairs */
-    const char **keys;       /* columns of a row's method, but `by`; ends with NULL */
-    nb_string scope, pooled; /* in SQL: what rows of a scope agree in, and those of a setting besides */
+    bool builds;                  /* there are several programs whose rows are no pairs */
+    const char **keys;            /* columns of a row's method, but `by`; ends with NULL */
+    const char **scope, **pooled; /* in SQL, what rows of a scope agree in, and those of a setting besides; likewise */
     nb_ctx *ctx;
 } maker;
 
@@ -31,10 +31,11 @@ nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *
 }
 
 /* Adds what rows of a setting agree in, those of a scope too unless it is pooled. */
-static nb_status agree_in(maker *m, bool pooled, const char *sql)
+static void agree_in(maker *m, bool pooled, const char *name)
 {
-    nb_string *to = pooled || m->q->united ? &m->pooled : &m->scope;
-    return nb_append_item(to, " || ' ' || ", m->ctx, "quote(%s)", sql);
+    const char **to = pooled || m->q->united ? m->pooled : m->scope;
+    while (*to) to++;
+    *to = name;
 }
 
 static bool is_confounded(const maker *m, const char *name)
@@ -52,26 +53,29 @@ static nb_status find_keys(maker *m)
     size_t all = (size_t)nb_column_count(columns) + 3;
     NB_NEED(q->setting, nb_alloc(m->ctx, all, sizeof *q->setting));
     NB_NEED(m->keys, nb_alloc(m->ctx, all, sizeof *m->keys));
+    NB_NEED(m->scope, nb_alloc(m->ctx, all, sizeof *m->scope));
+    NB_NEED(m->pooled, nb_alloc(m->ctx, all, sizeof *m->pooled));
     for (const nb_column *c = columns; c->name; c++) {
         if (!nb_is_of_method(c) || c == q->by) continue;
         m->keys[key_count++] = c->name;
         if (nb_text_among(c->name, q->confounded)) continue;
         q->setting[count++] = c->name;
         NB_TRY(m->ctx, nb_key_name(c, &key, m->ctx));
-        NB_TRY(m->ctx, agree_in(m, c == q->pool, key));
+        agree_in(m, c == q->pool, key);
     }
     NB_TRY(m->ctx, nb_sql_ask(m->relation, "pairs.any_input", NULL, &several, m->ctx));
     if (several.count == 0) return NB_OK;
     q->setting[count++] = NB_INPUT;
-    NB_TRY(m->ctx, nb_input_sql("asked", &key, m->ctx));
-    return agree_in(m, false, key);
+    agree_in(m, false, "input_id");
+    return NB_OK;
 }
 
 /* The rows of `from`, key or run, that the question is about, with the build of each. */
 static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 {
-    const nb_sql_given name = NB_GIVE_NAME("from", from);
-    NB_TRY(m->ctx, nb_sql_fill(m->q->where ? "pairs.chosen_rows" : "pairs.all_rows", NB_GIVEN(name), sql, m->ctx));
+    const nb_sql_given name = NB_GIVE_NAME("from", from), among = NB_GIVE_NAME("among", m->q->among);
+    NB_TRY(m->ctx,
+           nb_sql_fill(m->q->among ? "pairs.chosen_rows" : "pairs.all_rows", NB_GIVEN(name, among), sql, m->ctx));
     return nb_sql_fill(m->builds ? "pairs.rows_of_builds" : "pairs.rows", NB_GIVEN(name, NB_GIVE_PIECE("rows", *sql)),
                        sql, m->ctx);
 }
@@ -80,17 +84,17 @@ static nb_status lines_sql(const maker *m, const char **sql)
 {
     const char *keys;
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
-    return nb_sql_fill(m->q->where || m->builds ? "pairs.lines" : "pairs.all_lines",
+    return nb_sql_fill(m->q->among || m->builds ? "pairs.lines" : "pairs.all_lines",
                        NB_GIVEN(NB_GIVE_PIECE("keys", keys)), sql, m->ctx);
 }
 
 /* Returns whether `key` has all that is asked of a row. */
-static bool asks_key_alone(const maker *m, const char *disturbed)
+static bool asks_key_alone(const maker *m, bool disturbed)
 {
     const nb_study *study = m->relation->study;
     const nb_column *metric = m->q->metric;
     const char *const asked[] = {metric->name, metric->noise, metric->se, metric->unseen, metric->exact};
-    bool alone = m->q->by->identity && strcmp(disturbed, "0") == 0;
+    bool alone = m->q->by->identity && !disturbed;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) { /* of columns, or an expression of them */
         const nb_column *column = asked[i] ? nb_column_find(study->columns, asked[i]) : NULL;
         alone = alone && (!asked[i] || (column && nb_is_in_key(study, column)));
@@ -101,25 +105,24 @@ static bool asks_key_alone(const maker *m, const char *disturbed)
 static nb_status views_sql(const maker *m, const char **sql)
 {
     const nb_column *metric = m->q->metric;
-    const char *lines, *rows, *value, *untimed = "0",
-                                      *disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx).condition;
+    const char *lines, *rows, *value, *untimed = nb_sql_text("columns.never");
+    const nb_disturbance disturbed = nb_disturbance_of(m->relation->study, metric, m->ctx);
     const nb_column *usual = metric->memory ? nb_study_metric(m->relation->study) : metric;
     bool looks = metric->unseen && !is_confounded(m, NB_ROWS_SEEN);
     const nb_sql_given *of_metric =
         NB_GIVEN(NB_GIVE_NAME("metric", metric->name), NB_GIVE_NAME("usual", usual ? usual->name : NULL));
     NB_TRY(m->ctx, lines_sql(m, &lines));
-    NB_TRY(m->ctx, rows_sql(m, asks_key_alone(m, disturbed) ? "key" : "run", &rows));
+    NB_TRY(m->ctx, rows_sql(m, asks_key_alone(m, *disturbed.who) ? "key" : "run", &rows));
     NB_TRY(m->ctx, nb_key_sql(m->q->by, &value, m->ctx));
     if (metric->time && usual && usual->time) NB_TRY(m->ctx, nb_sql_fill("pairs.untimed", of_metric, &untimed, m->ctx));
     return nb_sql_fill(
         "pairs.views",
         NB_GIVEN(NB_GIVE_PIECE("lines", lines), NB_GIVE_PIECE("rows", rows), NB_GIVE_PIECE("value", value),
-                 NB_GIVE_PIECE("scope", *m->scope.text ? m->scope.text : "0"),
-                 NB_GIVE_PIECE("pooled", *m->pooled.text ? m->pooled.text : "0"), NB_GIVE_NAME("x", metric->name),
+                 NB_GIVE_NAMES("scope", m->scope), NB_GIVE_NAMES("pooled", m->pooled), NB_GIVE_NAME("x", metric->name),
                  NB_GIVE_NAME("noise", metric->noise ? metric->noise : NB_SQL_NO_NAME),
                  NB_GIVE_NAME("se", metric->se ? metric->se : NB_SQL_NO_NAME),
                  NB_GIVE_NAME("unseen", looks ? metric->unseen : NB_SQL_NO_NAME), NB_GIVE_PIECE("untimed", untimed),
-                 NB_GIVE_PIECE("exact", metric->exact ? metric->exact : "0"), NB_GIVE_PIECE("disturbed", disturbed)),
+                 NB_GIVE_PIECE("exact", nb_exact_sql(metric)), NB_GIVE_PIECE("disturbed", disturbed.condition)),
         sql, m->ctx);
 }
 
@@ -130,7 +133,7 @@ static nb_status name_question(const maker *m)
     const nb_study *study = m->relation->study;
     nb_string name = NB_NO_TEXT;
     q->name = "";
-    if (q->where) return NB_OK;
+    if (q->among) return NB_OK;
     NB_TRY(m->ctx, nb_append(&name, m->ctx, "%s", q->by->name));
     if (q->metric != nb_study_metric(study)) NB_TRY(m->ctx, nb_append(&name, m->ctx, ", %s", q->metric->name));
     if (q->united)
@@ -156,7 +159,7 @@ static nb_status make_refused(const maker *m)
 
 nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
 {
-    maker m = {.relation = r, .q = q, .scope = NB_NO_TEXT, .pooled = NB_NO_TEXT, .ctx = ctx};
+    maker m = {.relation = r, .q = q, .ctx = ctx};
     const char *sql;
     bool several = false;
     if (!q->pool) q->pool = nb_column_find(r->study->columns, "landmarks");
@@ -167,9 +170,8 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     NB_NEED(q->refused, nb_format(ctx, "refused_%s", q->name));
     NB_TRY(ctx, views_sql(&m, &sql));
     NB_NEED(r->question, nb_strdup(r->memory, q->name));
-    if (!q->where && nb_relation_has(r, q->name, sql)) return NB_OK; /* conditions mean other rows with each table */
+    if (!q->among && nb_relation_has(r, q->name, sql)) return NB_OK; /* a table of chosen rows has others each time */
     NB_TRY(ctx, nb_relation_note(r, q->name, NULL, ctx));
-    if (q->where) NB_TRY(ctx, nb_relation_choose(r, "chosen_rows", q->where, ctx));
     NB_TRY(ctx, nb_relation_run_file(r, sql, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.tables", NULL, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.make", NULL, ctx));

@@ -17,7 +17,7 @@ typedef struct {
     const nb_column *pool;         /* what a scope leaves out of a setting; NULL: landmarks */
     bool united;                   /* all settings are of one scope */
     const char *const *confounded; /* columns in which both may differ, and NB_BUILD; ends with NULL */
-    const char *where;             /* a claim's rows, as in nb_contrast_terms */
+    const char *among;             /* a claim's rows, as in nb_contrast_terms */
 
     /* Set by nb_pairs_make. */
     const char *name;     /* in the tables */
@@ -25,7 +25,7 @@ typedef struct {
     const char **setting; /* what a setting is: columns of a row's method, but `by`, and NB_INPUT; ends with NULL */
 } nb_pair_question;
 
-/* Makes the question's pairs, unless they are there. Those of a question with a condition go with the next such one. */
+/* Makes the question's pairs, unless they are there. Those among chosen rows go with the next such question. */
 nb_status nb_pairs_make(nb_relation *relation, nb_pair_question *question, nb_ctx *ctx);
 
 /* Makes the pairs that a study's views ask for, with the study's metric: "COLUMN", by whose values, "COLUMN,all", of

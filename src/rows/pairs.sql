@@ -43,14 +43,17 @@ SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1;
 {from}
 
 -- name: chosen_rows
-chosen_rows CROSS JOIN {from} USING (id)
+temp.{among} AS chosen CROSS JOIN {from} ON {from}.id = chosen.id
 
+-- Each with its build, and how its files are read.
 -- name: rows
-SELECT {from}.*, 0 AS build FROM {rows}
+SELECT {from}.*, 0 AS build, (SELECT input FROM component WHERE kind = 'problem' AND id = {from}.problem_id) AS input_id
+FROM {rows}
 
 -- name: rows_of_builds
-SELECT {from}.*, coalesce(b.build, 0) AS build FROM {rows} JOIN main.results AS signed ON signed.rowid = {from}.id
-LEFT JOIN build AS b ON b.manifest = signed.manifest
+SELECT {from}.*, coalesce(b.build, 0) AS build,
+       (SELECT input FROM component WHERE kind = 'problem' AND id = {from}.problem_id) AS input_id
+FROM {rows} JOIN main.results AS signed ON signed.rowid = {from}.id LEFT JOIN build AS b ON b.manifest = signed.manifest
 
 -- The lines that a question is about, each with its first row; those of all rows are in `key`.
 -- name: all_lines
@@ -67,7 +70,7 @@ DROP VIEW IF EXISTS temp.question_row;
 CREATE TEMP VIEW question_line AS {lines};
 CREATE TEMP VIEW question_row AS
 SELECT id, line_id, trial, last_trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
-       {scope} AS scope, {pooled} AS pooled, {x} AS x, {noise} AS noise,
+       ''{scope: || quote(@) || ' '} AS scope, ''{pooled: || quote(@) || ' '} AS pooled, {x} AS x, {noise} AS noise,
        {se} AS se, coalesce({unseen} <> {x}, 1) AS seen, {untimed} AS untimed, coalesce({exact}, 0) AS exact,
        coalesce({disturbed}, 0) AS disturbed
 FROM ({rows}) AS asked;

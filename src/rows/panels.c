@@ -41,10 +41,8 @@ nb_status nb_sources_make(const nb_relation *r)
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)r->strata.count + 1, sizeof *labels));
     NB_TRY(r->ctx, nb_label_strata(r->strata.count, r->strata.items, r->drawn, labels, r->ctx));
-    NB_TRY(r->ctx, nb_relation_table(r, "stratum", "id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn INTEGER",
-                                     &stratum, r->ctx));
-    NB_TRY(r->ctx,
-           nb_relation_table(r, "source", "id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT", &source, r->ctx));
+    NB_TRY(r->ctx, nb_table_make(r, "stratum", "panels.stratum", NULL, &stratum, r->ctx));
+    NB_TRY(r->ctx, nb_table_make(r, "source", "panels.source", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++)
         NB_TRY(r->ctx, nb_relation_add(r, stratum, "itti", i, r->strata.items[i], labels[i], r->drawn[i]));
     for (int i = 0; i < r->sources.count; i++) {
@@ -102,7 +100,7 @@ nb_status nb_panels_make(nb_relation *r)
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
     for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_grid_at(&a, i, 1)->integer];
     NB_TRY(r->ctx, nb_problem_labels(r, a.count, problems, labels));
-    NB_TRY(r->ctx, nb_relation_table(r, "named", "id INTEGER PRIMARY KEY, label, alike", &name, r->ctx));
+    NB_TRY(r->ctx, nb_table_make(r, "named", "panels.named", NULL, &name, r->ctx));
     for (int i = 0; i < a.count; i++) {
         int id = (int)nb_grid_at(&a, i, 0)->integer;
         NB_TRY(r->ctx, nb_relation_add(r, name, "itt", id, labels[i], r->panels.items[id]));

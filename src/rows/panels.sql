@@ -2,6 +2,12 @@
 -- the model and how many sources they are of. No two titles are the same: those facts of their data that differ among
 -- such are added, but for the number of a kernel, whose label the title has. items: those of the title, a line each.
 
+-- name: stratum
+CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn INTEGER);
+
+-- name: source
+CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT);
+
 -- name: panels
 CREATE TEMP TABLE panel AS
 SELECT c.*, '' AS items, '' AS title, k.problem_id AS problem_id, k.stratum_id AS stratum_id,
@@ -15,6 +21,10 @@ CREATE UNIQUE INDEX panels ON panel (id);
 
 -- name: problems
 SELECT id, problem_id FROM panel ORDER BY id;
+
+-- Their problems' labels, and what their data are alike in.
+-- name: named
+CREATE TEMP TABLE named (id INTEGER PRIMARY KEY, label, alike);
 
 -- name: begin_titles
 UPDATE panel SET items = CASE WHEN problems = 1 THEN (SELECT label FROM named WHERE named.id = panel.id)

@@ -13,15 +13,13 @@ static nb_status make_measured(const nb_relation *r)
     nb_string cases = NB_NO_TEXT;
     sqlite3_stmt *measure;
     int at = 0;
-    NB_TRY(r->ctx, nb_relation_table(r, "measure", "place INTEGER PRIMARY KEY, name TEXT", &measure, r->ctx));
+    NB_TRY(r->ctx, nb_table_make(r, "measure", "row_views.measure", NULL, &measure, r->ctx));
     for (const nb_column *c = r->study->columns; c->name; c++, at++) {
         if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
         NB_TRY(r->ctx, nb_relation_add(r, measure, "it", at, c->name));
         if (nb_rows_have(r, c->name))
             NB_TRY(r->ctx, nb_sql_append(&cases, "row_views.measured_case",
-                                         NB_GIVEN(NB_GIVE_PIECE("place", nb_format(r->ctx, "%d", at)),
-                                                  NB_GIVE_NAME("column", c->name)),
-                                         r->ctx));
+                                         NB_GIVEN(NB_GIVE_INT("place", at), NB_GIVE_NAME("column", c->name)), r->ctx));
     }
     if (!*cases.text) return NB_OK;
     return nb_sql_run(r, "row_views.measured",
@@ -37,7 +35,6 @@ static nb_status add_columns(const nb_relation *r, nb_string *columns)
         const char *table = !nb_rows_have(r, c->name)   ? "row_views.no_column"
                             : nb_is_in_key(r->study, c) ? "row_views.column_of_key"
                                                         : "row_views.column_of_rows";
-        if (*columns->text) NB_TRY(r->ctx, nb_append(columns, r->ctx, ", "));
         NB_TRY(r->ctx, nb_sql_append(columns, table, NB_GIVEN(NB_GIVE_NAME("column", c->name)), r->ctx));
     }
     return NB_OK;

@@ -4,26 +4,28 @@
 
 -- name: run
 CREATE TEMP VIEW run AS
-SELECT {columns}{no_origins:, NULL AS @}{ids:, k.@ AS @}{labels}, k.number AS number, k.position AS position,
-       k.id AS id, head_id, panel_id, stratum_id, source_id, line_id, last_trial, last_trial > k.trial AS alone,
-       draws, opens
+SELECT {columns}{no_origins:NULL AS @, }{ids:k.@ AS @, }{labels}k.number AS number, k.position AS position, k.id AS id,
+       head_id, panel_id, stratum_id, source_id, line_id, last_trial, last_trial > k.trial AS alone, draws, opens
 FROM key AS k LEFT JOIN {stored} AS r ON r.rowid = k.id{joins};
 
 -- Columns of whole numbers, and the study's metric with its noise and what else it is judged by (nb_is_in_key).
 -- name: column_of_key
-k.{column} AS {column}
+k.{column} AS {column},
 
 -- name: column_of_rows
-r.{column} AS {column}
+r.{column} AS {column},
 
 -- name: no_column
-NULL AS {column}
+NULL AS {column},
 
 -- name: label
-, {component}.label AS {label}
+{component}.label AS {label},
 
 -- name: join
  LEFT JOIN component AS {component} ON {component}.kind = {kind} AND {component}.id = k.{id}
+
+-- name: measure
+CREATE TEMP TABLE measure (place INTEGER PRIMARY KEY, name TEXT);
 
 -- One column for all measures.
 -- name: measured

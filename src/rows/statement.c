@@ -38,13 +38,15 @@ static nb_status add_each(nb_string *sql, const char *const *names, char quote, 
 /* `text` ... end - 1: what stands behind the colon of {word: text}. */
 static nb_status add_word(nb_string *sql, const nb_sql_given *g, const char *text, const char *end, nb_ctx *ctx)
 {
-    if (!g->value.text && nb_ctx_exhausted(ctx)) return NB_ENOMEM; /* it could not be made */
-    NB_REQUIRE(ctx, g->value.text, NB_EBUG, "SQL is given no text for {%s}", g->word);
+    if (g->kind != NB_SQL_IS_VALUE && !g->value.text && nb_ctx_exhausted(ctx))
+        return NB_ENOMEM; /* it could not be made */
+    NB_REQUIRE(ctx, g->value.text || g->kind == NB_SQL_IS_VALUE, NB_EBUG, "SQL is given no text for {%s}", g->word);
     switch (g->kind) {
     case NB_SQL_IS_NAME: return add_name(sql, g->value.text, ctx);
     case NB_SQL_IS_TEXT: return add_quoted(sql, g->value.text, TEXT_QUOTE, ctx);
     case NB_SQL_IS_NAMES: return add_each(sql, g->names, NAME_QUOTE, text, end, ctx);
     case NB_SQL_IS_TEXTS: return add_each(sql, g->names, TEXT_QUOTE, text, end, ctx);
+    case NB_SQL_IS_VALUE: return nb_append(sql, ctx, "%lld", g->value.integer);
     default: return nb_append(sql, ctx, "%s", g->value.text);
     }
 }
@@ -52,7 +54,9 @@ static nb_status add_word(nb_string *sql, const nb_sql_given *g, const char *tex
 static const nb_sql_given *find_given(const nb_sql_given *g, const char *word, size_t length)
 {
     for (; g && g->word; g++)
-        if (g->kind != NB_SQL_IS_VALUE && strlen(g->word) == length && memcmp(g->word, word, length) == 0) return g;
+        if ((g->kind != NB_SQL_IS_VALUE || g->value.type == NB_CELL_INT) && strlen(g->word) == length &&
+            memcmp(g->word, word, length) == 0)
+            return g;
     return NULL;
 }
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* statement.h - the statements of src/rows, src/answers and src/show, which stand in files of SQL, and what they are
- * given. "FILE" is all of FILE.sql; "FILE.NAME" what follows "-- name: NAME" in it, up to the next name.
+ * given. "FILE" is all of FILE.sql; "FILE.NAME" what follows "-- name: NAME" in it, up to the next name: a statement,
+ * or a piece of one.
  *
  * A value is a parameter, :value. SQL has none for these, which stand in braces:
- *   {word}        a name of a column or a table, quoted; a text, quoted, where a view wants one; or a piece of SQL: a
- *                 condition on rows (rows/where.h), what stands for a column (rows/columns.h), a study's expression
+ *   {word}        a name of a column or a table, quoted; a text, quoted, or a whole number, where a view wants one; or
+ *                 a piece by its name, filled in
  *   {word: text}  the text for each of several names, or texts, which take the place of @ in it: {keys:, a.@}
  * NB_SQL_NO_NAME in the place of a name is NULL in SQL: of a column that an older store lacks.
- * Names and texts from outside get into SQL here alone, quoted. C joins pieces: conditions, keys and lists of columns,
- * of the study's own names and of literals that SQLite has quoted. A {word} that is not given is NB_EBUG. */
+ *
+ * C has no SQL: it gives names, chooses among pieces, and repeats a piece for each column of a study or of a question,
+ * for which the piece has what stands between two. Rows that are chosen are a table (rows/where.h), not a condition.
+ * Names and texts from outside get into SQL here alone, quoted. A {word} that is not given is NB_EBUG. */
 #ifndef NB_STATEMENT_H
 #define NB_STATEMENT_H
 

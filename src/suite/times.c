@@ -147,6 +147,6 @@ double nb_suite_time_ratio(const nb_suite_result *r, int track, int share)
 bool nb_suite_is_disturbed(const nb_suite_result *r, int track)
 {
     for (int m = 0; r->timing && m < r->suite->model_count; m++)
-        if (r->suite->models[m].track == track && r->timing[m].load > NB_FORWARD_MUCH_LOAD) return true;
+        if (r->suite->models[m].track == track && r->timing[m].load > nb_forward_much_load) return true;
     return false;
 }

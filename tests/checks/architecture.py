@@ -3,11 +3,12 @@
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
 folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes itself by way of others. NAME_private.h is
 included by NAME*.c alone. No two types have one name, and no file names a type that a folder after its own defines, be
-it to declare it. Of what shows results, one file asks the registries of components. No statement of SQL is in C, but
-for the store's and a check of columns' names; each that C names is in a file of SQL, and is named. Outside of the
-command line no text names an option: a message names a field (src/base/fields.h). A module of the Python package
-imports those before it in the table of docs/developing.md, but for imports within functions. Speaks TAP; what is wrong
-is on standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
+it to declare it. Of what shows results, one file asks the registries of components. No SQL is in C, neither a statement
+nor a piece of one, but for a check of columns' names: what is run, or given as a piece, is in a file of SQL, by a name,
+and what has a name is asked for. Outside of the command line no text names an option: a message names a field
+(src/base/fields.h). A module of the Python package imports those before it in the table of docs/developing.md, but for
+imports within functions. Speaks TAP; what is wrong is on standard error, FILE:LINE: and why. Of this tree, or of
+another: tests/checks/architecture.py [FOLDER]"""
 import ast
 import glob
 import os
@@ -21,9 +22,15 @@ ORDER = """base statistics components linalg data problems kernels nystrom strat
 GENERATED = {"build.h"}  # build/
 ASKS = {"src/rows/names.c"}
 COMMAND_LINE = ("src/commands/", "src/main.c", "src/make/")
-STATEMENT = re.compile(r"\s*(SELECT|WITH \w+ AS|INSERT INTO|UPDATE \w+ SET|DELETE FROM|DROP (TABLE|VIEW)|"
-                       r"CREATE (TEMP |UNIQUE )*(TABLE|VIEW|INDEX))\b")
-STORES = ("src/components/study.c",)
+WORDS_OF_SQL = re.compile(
+    r"\b(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA|BEGIN|COMMIT|ROLLBACK|WHERE|FROM|JOIN|BY|HAVING|UNION|VALUES|"
+    r"AND|OR|IN|IS|NOT|AS|ON|CASE|WHEN|THEN|ELSE|END|EXISTS|LIKE|GLOB|CAST|OVER|LIMIT|DISTINCT|INTEGER|REAL|PRIMARY)\b|"
+    r"\|\| '|\b(coalesce|quote)\(")
+PIECES_OF_SQL = (r'\bNB_GIVE_PIECE\("\w+",(?:[^()"]|\([^()]*\))*(?:"[^"]|nb_format)',
+                 r"\bsql\b[^;{}]*\bnb_(?:format|append)")
+MAKES_SQL = {"src/components/study.c", "src/rows/statement.c", "src/rows/keys.c", "src/rows/estimates.c",
+             "src/rows/made_tables.c"}
+TELLS_OF_SQL = {"src/commands/sql.c", "src/rows/views.c"}  # in a message, and in what they search it for
 ASKING = re.compile(r"\bnb_(registries|problems|kernels|strategies|cores|partitions|attentions|studies|"
                     r"column_registry|choice_recall|labels_apart)\b")
 
@@ -212,10 +219,16 @@ def c_strings():
             yield path, text.count("\n", 0, found.start()) + 1, "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', found[0]))
 
 
-def statements_in_c():
+def sql_in_c():
+    why = "SQL in C: it belongs in a file beside this one (src/rows/statement.h)"
     for path, line, text in c_strings():
-        if STATEMENT.match(text) and not path.startswith(STORES):
-            yield f"{path}:{line}: a statement of SQL: it belongs in a file beside this one (src/rows/statement.h)"
+        if WORDS_OF_SQL.search(text) and path not in MAKES_SQL | TELLS_OF_SQL:
+            yield f"{path}:{line}: {why}: {text[:40]}"
+    for path in sources():
+        text = open(path, encoding="utf-8").read()
+        for pattern in PIECES_OF_SQL if path not in MAKES_SQL else ():
+            for found in re.finditer(pattern, text):
+                yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {why}"
 
 
 def statements_by_name():
@@ -249,7 +262,7 @@ def main():
         "no two types have one name": same_names,
         "no type of a later folder is named": types_of_later,
         "one file of what shows results asks the registries": registries_asked,
-        "no statement of SQL is in C": statements_in_c,
+        "no SQL is in C": sql_in_c,
         "statements by name are there, and are used": statements_by_name,
         "imports follow the order of the Python package's modules": against_order_of_imports})
 

@@ -62,6 +62,9 @@ static void test_values(void **state)
     assert_string_equal(nb_grid_at(&answer, 0, 0)->text, "s");
     assert_ok(ctx, nb_sql_ask(&relation, "columns.component_values", NULL, &answer, ctx));
     assert_int_equal(answer.count, 0);
+    assert_non_null(strstr(
+        filled("row_views.measured_case", NB_GIVEN(NB_GIVE_INT("place", 12), NB_GIVE_NAME("column", "error")), ctx),
+        " WHEN 12 THEN r.\"error\"")); /* NOLINT(wording): SQL */
     sqlite3_close_v2(store.db);
 }
 

@@ -6,7 +6,7 @@
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_effect_row, field, __VA_ARGS__)
 #define TOLD(field, ...) NB_COLUMN_MEASURE_OF(nb_effect_row, result.told, field, __VA_ARGS__)
-#define EXACT .exact = NB_EXACT_OUTPUT_SQL
+#define EXACT .exact = NB_EXACT_OUTPUT
 #define LOCAL(field, ...) NB_COLUMN_MEASURE_OF(nb_effect_row, result.local, field, __VA_ARGS__)
 #define ERROR(field, ...) LOCAL(field, .wanted = NB_EFFECT_WANT_ERROR, __VA_ARGS__)
 

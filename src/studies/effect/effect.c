@@ -2,7 +2,9 @@
 /* effect.c - the record of the effect study. */
 #include "components/registry.h"
 #include "layers/landmark_pass.h"
+#include "rows/functions.h"
 #include "show/full_study.h"
+#include "studies/exact_output.h"
 #include "studies/effect/study.h"
 
 #include <string.h>
@@ -160,6 +162,11 @@ static const nb_choice *default_baseline(const nb_config *config)
 static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902 (which replaces the attention of whole models)", NULL};
 
+static nb_status add_functions(sqlite3 *db, nb_ctx *ctx)
+{
+    return nb_function_add_constant(db, NB_EXACT_OUTPUT_FUNCTION, &nb_exact_output_error, ctx);
+}
+
 const nb_full_study nb_study_effect = {
     .run.config.study =
         {
@@ -174,6 +181,7 @@ const nb_full_study nb_study_effect = {
             .layers = true,
             .phases = phases,
             .levels = levels,
+            .add_functions = add_functions,
         },
     .run.config.check = check,
     .run.config.default_baseline = default_baseline,

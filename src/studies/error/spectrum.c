@@ -178,10 +178,7 @@ nb_status nb_prepare_spectrum(const nb_drawing *d, nb_ctx *ctx)
         NB_TRY(ctx, nb_experiment_again(d->run, d->programs, true, &config, &plan, ctx));
         s.plan = &plan;
     }
-    NB_TRY(ctx, nb_relation_table(d->relation, "spectrum",
-                                  "core_name TEXT, panel_name TEXT, strategy TEXT, pairing TEXT, factors TEXT, core "
-                                  "INTEGER, way INTEGER, number INTEGER, value REAL, filter REAL",
-                                  &s.insert, ctx));
+    NB_TRY(ctx, nb_table_make(d->relation, "spectrum", "spectrum_values.table", NULL, &s.insert, ctx));
     NB_TRY(ctx, choose_cores(&s, ctx));
     NB_TRY(ctx, choose_ways(&s, ctx));
     return add_scenes(&s, ctx);

@@ -7,12 +7,10 @@
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_forward_row, field, __VA_ARGS__)
 #define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_forward_row, measures, field, __VA_ARGS__)
 #define WHOLE(field, ...) REAL(field, .integer = true, __VA_ARGS__)
-#define ERROR(field, ...) REAL(field, .exact = NB_EXACT_OUTPUT_SQL, __VA_ARGS__)
-#define SPELLED(number) #number
-#define LOADED(load_) "load > " SPELLED(load_)
+#define ERROR(field, ...) REAL(field, .exact = NB_EXACT_OUTPUT, __VA_ARGS__)
 /* What is known only where passes are timed; of these the times. */
 #define TIMED(field, ...) REAL(field, .time = true, .wanted = NB_FORWARD_WANT_TIMES, __VA_ARGS__)
-#define TIME(field, ...) TIMED(field, .disturbed = LOADED(NB_FORWARD_MUCH_LOAD), __VA_ARGS__)
+#define TIME(field, ...) TIMED(field, .disturbed = "load.is_much", __VA_ARGS__)
 
 const nb_column nb_forward_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_forward_row),

@@ -2,12 +2,12 @@
 /* forward.c - the record of the forward study. */
 #include "base/machine.h"
 #include "components/registry.h"
+#include "rows/functions.h"
 #include "show/full_study.h"
 #include "studies/exact_output.h"
 #include "studies/forward/study.h"
 #include "studies/forward/rounds.h"
 
-#include <sqlite3.h>
 #include <string.h>
 
 static const nb_option options[] = {
@@ -138,20 +138,10 @@ static const nb_choice *default_baseline(const nb_config *config)
     return list->count > 0 ? &list->items[0] : NULL;
 }
 
-static void exact_output_error(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count, (void)values;
-    sqlite3_result_double(context, NB_EXACT_OUTPUT_ERROR);
-}
-
 static nb_status add_functions(sqlite3 *db, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx,
-               sqlite3_create_function(db, "exact_output_error", 0,
-                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL, exact_output_error,
-                                       NULL, NULL) == SQLITE_OK,
-               NB_ENOMEM, "the function exact_output_error: %s", sqlite3_errmsg(db));
-    return NB_OK;
+    NB_TRY(ctx, nb_function_add_constant(db, "much_load", &nb_forward_much_load, ctx));
+    return nb_function_add_constant(db, NB_EXACT_OUTPUT_FUNCTION, &nb_exact_output_error, ctx);
 }
 
 static const char *const references[] = {

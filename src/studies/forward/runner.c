@@ -217,7 +217,7 @@ static nb_status take_method(const trial *t, const field *f, nb_forward_method *
         m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
     }
     m->measures.load = load;
-    if (load > NB_FORWARD_MUCH_LOAD)
+    if (load > nb_forward_much_load)
         NB_NEED(m->reason, nb_format(t->in->ctx, "%s%sother programs used %.2f CPUs while it was timed",
                                      m->reason ? m->reason : "", m->reason ? "; " : "", load));
     return NB_OK;

@@ -10,7 +10,7 @@
 #include "run/run_study.h"
 
 /* CPUs that other programs use while rows are timed: above this their times are not to be trusted. */
-#define NB_FORWARD_MUCH_LOAD 0.2
+static const double nb_forward_much_load = 0.2;
 
 /* The study's axes, in the order of its table. */
 typedef enum { NB_FORWARD_PROBLEM, NB_FORWARD_HEADS, NB_FORWARD_ATTENTION, NB_FORWARD_THREADS } nb_forward_axis;
