@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new_experiment.c - an experiment of a few answers, which replace the template's values. The whole is loaded before it
- * is written: a mistake in an answer is found as it would be in a file. */
+/* new_experiment.c - an experiment of a few answers, which replace the template's values. The whole is loaded and
+ * planned before it is written: a mistake in an answer or in a file of heads is found as it would be by a run. */
 #include "commands/experiment.h"
 
 #include "api/one_head.h"
@@ -204,12 +204,13 @@ static const char *in_words(const char *mistake, nb_ctx *ctx)
     return mistake;
 }
 
-/* Loads the template with all values; the first mistake becomes the error. */
+/* Loads the template with all values, and plans it; the first mistake becomes the error. */
 static nb_status check_form(form *f, nb_ctx *ctx)
 {
     nb_override overrides[MOST_ENTRIES + 2];
     nb_mistakes mistakes = {.ctx = ctx};
     nb_config config;
+    nb_plan plan;
     const char *claim;
     int count = 0;
     for (; count < f->count; count++) overrides[count] = (nb_override){f->items[count].key, f->items[count].yaml};
@@ -221,8 +222,9 @@ static nb_status check_form(form *f, nb_ctx *ctx)
     }
     NB_TRY(ctx, nb_config_load(f->template_path, count, overrides, &config, &mistakes, ctx));
     if (mistakes.count == 0) NB_TRY(ctx, nb_config_check_ready(&config, "--set strategies", &mistakes));
-    if (mistakes.count == 0) return NB_OK;
-    NB_FAIL(ctx, NB_EINVAL, "%s", in_words(mistakes.texts[0], ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", in_words(mistakes.texts[0], ctx));
+    NB_TRY(ctx, nb_plan_make(&config, &plan, ctx));
+    return nb_plan_check(&plan, ctx);
 }
 
 static nb_status take_answers(form *f, const nb_new_answers *a, nb_ctx *ctx)

@@ -88,6 +88,7 @@ CASES
 }
 
 @test "what is wrong with an answer to new experiment is said, and nothing written" {
+    py write_unusable_heads "$WORK"
     cd "$WORK"
     while IFS='|' read -r option value; do
         told new experiment my.yaml "$option" "$value"
@@ -97,6 +98,8 @@ CASES
 --heads|nowhere.npy
 --heads|$ViT:7
 --heads|$WORK/*.npy
+--heads|keyless
+--heads|spoilt
 --landmarks|0
 --strategies|kmean
 --strategies|uniform, uniform
