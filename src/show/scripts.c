@@ -81,9 +81,6 @@ char *nb_plot_file_name(char *text)
 #define DIGESTS ".scripts.sha256"
 #define OFFERED ".new" /* ends the name of a script beside one that was edited */
 
-/* An older program had the digest of a script in its last line, of the lines above. */
-static const char seal[] = "# SHA-256 of what nysbench wrote above this line: ";
-
 typedef struct {
     const char *text;
     const char *written; /* digest of what the program wrote last; NULL: unknown */
@@ -122,32 +119,14 @@ static nb_status keep_digest(const char *folder, const char *name, const char *d
     return nb_write_file(path, nb_print_whole, text, ctx);
 }
 
-/* Tells what an older program wrote last of a script, by its seal (NULL: it has none), and whether it is that still. */
-static nb_status read_seal(const char *text, const char **sealed, bool *unchanged, nb_ctx *ctx)
-{
-    const char *digest, *above, *end = NULL;
-    *sealed = NULL;
-    *unchanged = false;
-    for (const char *at = text; (at = strstr(at, seal)); at++) end = at;
-    if (!end || strlen(end) < strlen(seal) + NB_DIGEST_LETTERS) return NB_OK;
-    NB_NEED(*sealed, nb_format(ctx, "%.*s", NB_DIGEST_LETTERS, end + strlen(seal)));
-    NB_NEED(above, nb_format(ctx, "%.*s", (int)(end - text), text));
-    NB_TRY(ctx, nb_digest_text(above, &digest, ctx));
-    *unchanged = strcmp(digest, *sealed) == 0 && strcmp(end + strlen(seal) + NB_DIGEST_LETTERS, "\n") == 0;
-    return NB_OK;
-}
-
 static nb_status read_script(const char *folder, const char *name, script_file *s, nb_ctx *ctx)
 {
-    const char *path, *before, *after, *digest, *sealed;
-    bool unchanged;
+    const char *path, *before, *after, *digest;
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
     NB_TRY(ctx, nb_read_file(path, &s->text, ctx));
     NB_TRY(ctx, nb_digest_text(s->text, &digest, ctx));
     NB_TRY(ctx, find_digest(folder, name, &before, &s->written, &after, ctx));
-    NB_TRY(ctx, read_seal(s->text, &sealed, &unchanged, ctx));
-    s->edited = !unchanged && !(s->written && strcmp(s->written, digest) == 0);
-    if (!s->written) s->written = sealed;
+    s->edited = !s->written || strcmp(s->written, digest) != 0;
     return NB_OK;
 }
 
@@ -282,21 +261,20 @@ nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *st
     return nb_gnuplots_start(gnuplots, folder, script, ctx);
 }
 
-/* Finds whether there is STEM.gp of a figure that was drawn by this program, as its first line says, or that of an
- * older one; one that was edited is kept. */
+/* Finds whether there is STEM.gp of a figure that was drawn by this program, as its first line says; one that was
+ * edited is kept. */
 static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool *edited, nb_ctx *ctx)
 {
     const char *name, *path, *wanted;
     script_file s;
     NB_NEED(name, nb_format(ctx, "%s.gp", stem));
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
-    NB_NEED(wanted, nb_format(ctx, "# draws %s", stem));
+    NB_NEED(wanted, nb_format(ctx, "# draws %s; ", stem));
     *ours = *edited = false;
     if (!nb_is_file(path)) return NB_OK;
     NB_TRY(ctx, read_script(folder, name, &s, ctx));
-    const char *rest = strncmp(s.text, wanted, strlen(wanted)) == 0 ? s.text + strlen(wanted) : "";
-    *ours = strncmp(rest, "; ", 2) == 0 || strncmp(rest, ".svg and ", 9) == 0;
-    *edited = *ours && s.written && s.edited;
+    *ours = strncmp(s.text, wanted, strlen(wanted)) == 0;
+    *edited = *ours && s.edited;
     if (*edited)
         fprintf(stderr, "nysbench: note: %s has been edited and is kept with its figure, whose rows are gone\n", path);
     return NB_OK;

@@ -2,7 +2,6 @@
 /* test_scripts.c - what figures share: intervals of the median against the table of the sign test, scripts. */
 #include "testing.h"
 
-#include "base/digest.h"
 #include "base/files.h"
 #include "base/scratch.h"
 #include "show/scripts.h"
@@ -98,33 +97,24 @@ static void test_edited_scripts_are_kept(void **state)
     assert_string_equal(first_line(*state, nb_format(*state, "%s/other.gp", folder)), "plot 6");
 }
 
-/* Older programs kept the digest in the script itself, those before them nowhere. */
-static void test_scripts_of_older_programs(void **state)
+/* A script that the folder's digests do not have counts as edited: it stays where its figure is gone, too. */
+static void test_unknown_scripts_are_kept(void **state)
 {
-    static const char sealed[] = "plot 1\n# SHA-256 of what nysbench wrote above this line: "
-                                 "bf8b1b1c37e4e11ea27d16ddd1f9b5a7e2f5ab5c1b2c0b3fd2b1d5a7c5c8f9f0\n";
-    const char *folder, *path, *offered, *digest, *text;
+    const char *folder, *path, *offered;
     assert_ok(*state, nb_temporary_folder(&folder, *state));
     path = nb_format(*state, "%s/x.gp", folder);
     offered = nb_format(*state, "%s.new", path);
-    assert_ok(*state, nb_digest_text("plot 1\n", &digest, *state));
-    text = nb_format(*state, "%.*s%s\n", (int)strlen(sealed) - NB_DIGEST_LETTERS - 1, sealed, digest);
-    write_text(path, "w", text);
-    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state)); /* as it was written */
-    assert_ok(*state, nb_read_file(path, &text, *state));
-    assert_string_equal(text, "plot 2\n");
-    assert_false(nb_is_file(offered));
-    write_text(path, "w", sealed); /* its digest is another text's */
+    write_text(path, "w", "# draws x; yours\n");
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "# draws x; ours\n", *state));
+    assert_string_equal(first_line(*state, path), "# draws x; yours");
+    assert_string_equal(first_line(*state, offered), "# draws x; ours");
     assert_int_equal(remove(nb_format(*state, "%s/.scripts.sha256", folder)), 0);
-    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 2\n", *state));
-    assert_string_equal(first_line(*state, path), "plot 1");
-    assert_string_equal(first_line(*state, offered), "plot 2");
-    assert_int_equal(remove(offered), 0);
-    write_text(path, "w", "plot 'yours'\n"); /* of nobody knows whom */
-    assert_int_equal(remove(nb_format(*state, "%s/.scripts.sha256", folder)), 0);
-    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "plot 3\n", *state));
-    assert_string_equal(first_line(*state, path), "plot 'yours'");
-    assert_string_equal(first_line(*state, offered), "plot 3");
+    assert_ok(*state, nb_plot_prune(folder, "x", (const char *const[]){NULL}, 0, NULL, *state));
+    assert_true(nb_is_file(path));
+    assert_int_equal(remove(path), 0);
+    assert_ok(*state, nb_plot_write_script(folder, "x.gp", "# draws x; ours\n", *state));
+    assert_ok(*state, nb_plot_prune(folder, "x", (const char *const[]){NULL}, 0, NULL, *state));
+    assert_false(nb_is_file(path));
 }
 
 /* A script that loads itself, or one that loads it, is copied once. */
@@ -141,6 +131,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_median_interval), test_with_ctx(test_edited_scripts_are_kept),
-        test_with_ctx(test_scripts_of_older_programs), test_with_ctx(test_scripts_that_load_each_other)};
+        test_with_ctx(test_unknown_scripts_are_kept), test_with_ctx(test_scripts_that_load_each_other)};
     return run_all(tests);
 }
