@@ -4,6 +4,7 @@
 
 #include "base/builder.h"
 #include "rows/columns.h"
+#include "rows/made_tables.h"
 #include "rows/statement.h"
 #include "run/prediction.h"
 
@@ -59,7 +60,7 @@ static nb_status find_in_rows(const nb_relation *r, const char *memory, nb_texts
     return NB_OK;
 }
 
-nb_status nb_caveats_find_trivial(const nb_relation *r, const char *by, const nb_column *error, const char *mostly,
+nb_status nb_caveats_find_trivial(nb_relation *r, const char *by, const nb_column *error, const char *mostly,
                                   const char **text, nb_ctx *ctx)
 {
     const nb_axis *axis = nb_axis_of_column(r->study, by);
@@ -69,14 +70,16 @@ nb_status nb_caveats_find_trivial(const nb_relation *r, const char *by, const nb
     NB_TRY(ctx, nb_key_name(nb_column_find(r->study->columns, by), &by_id, ctx));
     const nb_sql_given *given = NB_GIVEN(
         NB_GIVE_NAME("by_id", by_id), NB_GIVE_NAME("error", error->name), NB_GIVE_NAME("trivial", error->trivial),
-        NB_GIVE_VALUE("trivial", error->trivial), NB_GIVE_VALUE("by", by), NB_GIVE_VALUE("mostly", mostly));
+        NB_GIVE_VALUE("trivial", error->trivial), NB_GIVE_VALUE("by", by), NB_GIVE_VALUE("mostly", mostly),
+        NB_GIVE_VALUE("places", r->study->layers ? "layers" : "heads"));
     nb_grid a;
+    NB_TRY(ctx, nb_relation_make(r, "place", "head_conflict.places", NULL, ctx));
     NB_TRY(ctx, nb_sql_ask(r, "caveats.trivial", given, &a, ctx));
     if (a.count > 0) *text = nb_grid_at(&a, 0, 0)->text;
     return NB_OK;
 }
 
-static nb_status add_trivial(const nb_relation *r, nb_texts *found, nb_ctx *ctx)
+static nb_status add_trivial(nb_relation *r, nb_texts *found, nb_ctx *ctx)
 {
     const nb_column *metric = nb_study_metric(r->study);
     const char *text;

@@ -11,10 +11,10 @@
  * be less than half or more than twice as long, and rows of several builds. */
 nb_status nb_caveats_find(nb_relation *relation, nb_store *store, nb_texts *found, nb_ctx *ctx);
 
-/* *text <- which components of a column are, by an error, in most of their rows no better than equal weights for all
- * tokens: a sentence that begins with `mostly`, that word; NULL: none are. */
-nb_status nb_caveats_find_trivial(const nb_relation *relation, const char *by, const nb_column *error,
-                                  const char *mostly, const char **text, nb_ctx *ctx);
+/* *text <- which components of a column are, by an error, no better than equal weights for all tokens in most of their
+ * rows of some head of a model: a sentence that begins with `mostly`, that word; NULL: none are. */
+nb_status nb_caveats_find_trivial(nb_relation *relation, const char *by, const nb_column *error, const char *mostly,
+                                  const char **text, nb_ctx *ctx);
 
 /* One more; NB_ENOMEM if the text is NULL. */
 nb_status nb_caveats_add(nb_texts *found, const char *text);

@@ -185,7 +185,7 @@ static void add_all_odd(const nb_compare_printer *p)
                           p->lines.items[i].name, p->lines.terms->pool, p->lines.items[i].of->change);
 }
 
-/* Warns of components that are mostly no better than equal weights. */
+/* Warns of components that are mostly no better than equal weights on some head. */
 static nb_status add_trivial(const nb_compare_printer *p)
 {
     const char *text;

@@ -10,7 +10,7 @@ typedef struct {
     nb_page *page;
     nb_compare_lines lines;
     const nb_compare_terms *terms;
-    const nb_relation *relation;
+    nb_relation *relation;
     const char *by, *metric;  /* columns */
     const nb_column *error;   /* the metric, or that of the comparison beside it */
     const char *scale, *none; /* "ratio" and "1", or "difference" and "0" */

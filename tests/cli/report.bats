@@ -214,7 +214,7 @@ metrics: error
 plots: []
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    store "DELETE FROM meta WHERE key = 'predicted'"
+    store "DELETE FROM meta WHERE key = 'predicted'; UPDATE results SET baseline_mean = 2"
 }
 
 @test "caveats: few trials; what is good for one head and bad for another" {
@@ -302,6 +302,19 @@ Y
     caveat
     store "UPDATE results SET baseline_mean = 2"
     no_caveat
+}
+
+@test "caveat: no better than equal weights on one of the heads that a model has on all texts" {
+    texts 5
+    store "UPDATE results SET baseline_mean = CASE WHEN head = 1 AND strategy LIKE 'uniform%' AND trial < 3
+                                                 THEN error ELSE 2 END"
+    output=$(caveats | grep 'equal weights') tell caveats
+    "$NYSBENCH" compare "$WORK/r" >"$WORK/told"
+    output=$(grep 'equal weights' "$WORK/told") tell nysbench compare
+    "$NYSBENCH" compare "$WORK/r" --where head=1 >"$WORK/told"
+    output=$(grep 'equal weights' "$WORK/told") tell nysbench compare --where head=1
+    "$NYSBENCH" compare "$WORK/r" --where head=0 >"$WORK/told"
+    ! grep 'baseline_mean' "$WORK/told" || false
 }
 
 @test "caveat: rows with warnings, such as load while they were timed" {
