@@ -7,7 +7,7 @@
 #include "components/row.h"
 #include "config/config.h"
 
-#define NB_NO_MODEL "(no model named)" /* of rows whose data are of none */
+#define NB_NO_MODEL "an unnamed model" /* of rows whose data are of none */
 
 /* labels (count) <- of components' texts, those that are given or their own. Labels of different ones differ: paths
  * have as many of their last parts as that takes, and where it does not help, the label is the whole text. */

@@ -24,8 +24,10 @@ static const char *tell_together(const nb_compare_lines *lines)
         if (!most || x->family > most->family) most = x;
     }
     if (!most || most->family < 2) return "";
-    return nb_phrase(lines->ctx, " for all %s verdicts%s together",
-                     nb_compare_range(lines->ctx, least->family, most->family), several ? " of a model" : "");
+    const char *all = least->family == 2 && most->family == 2
+                          ? "both"
+                          : nb_phrase(lines->ctx, "all %s", nb_compare_range(lines->ctx, least->family, most->family));
+    return nb_phrase(lines->ctx, " for %s verdicts%s together", all, several ? " of a model" : "");
 }
 
 nb_status nb_compare_printer_make(nb_compare_printer *p, nb_page *page, const nb_comparison *c, nb_compare_view view,

@@ -32,6 +32,7 @@ for column, count in ("strategy", 3), ("pairing", 2), ("landmarks", 2), ("factor
     told new experiment e.yaml --heads a --heads b -m 4
     expect_status 0
     output=$(grep '^#.*causal=false' e.yaml) tell cat e.yaml
+    output=$("$NYSBENCH" plan e.yaml 2>/dev/null | sed -n '/^sources/,/^too few/p') tell nysbench plan e.yaml
     warned plan e.yaml
     expect_status 0
     sed 's/, causal=false//' e.yaml >auto.yaml
