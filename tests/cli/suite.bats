@@ -368,3 +368,16 @@ EOF
     run "$repository/tests/submission.sh" --since nothing
     expect_status 2
 }
+
+@test "git leaves alone what is written beside the results that come with the program" {
+    local git=(git -C "$WORK/repository") folder
+    git init -q "$WORK/repository"
+    cp .gitignore "$WORK/repository"
+    for folder in suite suite-whole; do
+        mkdir -p "$WORK/repository/results/$folder/mine"
+        touch "$WORK/repository/results/$folder"/{mine.json,mine/rows.csv}
+    done
+    [ "$("${git[@]}" status --porcelain --untracked-files=all)" = "?? .gitignore" ]
+    "${git[@]}" add --force results/suite/mine.json # as docs/CONTRIBUTING.md says
+    [ "$("${git[@]}" status --porcelain --untracked-files=no)" = "A  results/suite/mine.json" ]
+}
