@@ -300,7 +300,7 @@ static void attend_rows(void *self, int task, int thread)
     find_outputs(p, &points, first, count, h, rows);
     nb_count_multiplications((double)count * p->shape->n);
     /* This group's part of w'R */
-    for (int far = 0; far <= p->with_near; far++)
+    for (int far = !p->plain; far <= p->with_near; far++)
         memset(nb_kernel_ridge_received(p, h, far, group), 0, n * sizeof *rows);
     for (int i = 0; i < count; i++)
         add_received(p, h, group, first + i, rows + (size_t)i * n, &w->state->rooms[thread]);
@@ -517,12 +517,17 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
     return NB_OK;
 }
 
+/* Counts the scalars of nb_kernel_ridge_received. */
+static double received_scalars(const nb_kernel_ridge_plan *p)
+{
+    return (double)p->shape->n * p->groups * (p->plain + p->with_near);
+}
+
 /* Scalars of a head, and of a thread beside its softmax. */
 static double head_scalars(const nb_kernel_ridge_plan *p)
 {
     double n = p->shape->n, d = p->shape->d, dv = p->shape->dv;
-    return (d + dv) * (p->k + p->probes) + n * p->groups * (p->with_near ? 2 : 1) + (d + dv + 1) * p->m +
-           (p->top > 0 ? 2 * n : 0);
+    return (d + dv) * (p->k + p->probes) + received_scalars(p) + (d + dv + 1) * p->m + (p->top > 0 ? 2 * n : 0);
 }
 
 static double head_integers(const nb_kernel_ridge_plan *p)
@@ -562,7 +567,7 @@ static nb_status open_near(const nb_kernel_ridge_plan *p, nb_kernel_ridge_head *
 {
     size_t n = (size_t)p->shape->n, rows = (size_t)(p->k + p->probes), m = (size_t)p->m;
     h->bias = h->values + (size_t)p->shape->dv * m;
-    h->largest = h->received + 2 * n * (size_t)p->groups;
+    h->largest = h->received + (size_t)received_scalars(p);
     h->sum = h->largest + (p->top > 0 ? n : 0);
     NB_NEED(h->tokens, nb_alloc(ctx, (size_t)head_integers(p), sizeof *h->tokens));
     h->probe_owner = h->tokens + rows;

@@ -133,7 +133,7 @@ int nb_kernel_ridge_block(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_h
 
 nb_scalar *nb_kernel_ridge_received(const nb_kernel_ridge_plan *p, const nb_kernel_ridge_head *h, bool far, int group)
 {
-    return h->received + (size_t)(far * p->groups + group) * (size_t)p->shape->n;
+    return h->received + (size_t)((far && p->plain) * p->groups + group) * (size_t)p->shape->n;
 }
 
 /* The small systems of a head, in double precision. */

@@ -36,7 +36,8 @@ typedef struct {
 typedef struct {
     /* d x (k + probes), dv x (k + probes): queries, those of the probes behind the centres, and exact outputs */
     nb_scalar *centres, *outputs;
-    /* n x groups of rows: weighted sums of a group's rows of R; behind them, the same without near keys */
+    /* n x groups of rows: weighted sums of a group's rows of R where the plan is plain; behind them, the same without
+     * near keys where it has some */
     nb_scalar *received;
     nb_scalar *landmarks;     /* d x m */
     nb_scalar *values;        /* (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c; near: dv x m */
@@ -68,7 +69,7 @@ int nb_kernel_ridge_group(const nb_kernel_ridge_plan *plan, int group, int *firs
 /* Returns the block of exact query i. */
 int nb_kernel_ridge_block(const nb_kernel_ridge_plan *plan, const nb_kernel_ridge_head *head, int i);
 
-/* Returns what a group of rows of R gives to the n keys, or to those that are not near. */
+/* Returns what a group of rows of R gives to the n keys, which a plain plan has, or to those that are not near. */
 nb_scalar *nb_kernel_ridge_received(const nb_kernel_ridge_plan *plan, const nb_kernel_ridge_head *head, bool far,
                                     int group);
 

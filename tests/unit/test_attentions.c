@@ -1237,6 +1237,26 @@ static double squared_distance(size_t count, const nb_scalar *x, const nb_scalar
     return sum;
 }
 
+/* More exact queries take hardly more memory where all heads have near keys than where none has: only what keys that
+ * are not near receive is kept, and not what all receive too. */
+static void test_near_keys_take_no_second_sums(void **state)
+{
+    static const char *const kinds[] = {"", ", near=window", ", near=top", ", near=both"};
+    const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 65536, .d = 8, .dv = 8};
+    double grown[4];
+    ctx = *state;
+    for (size_t i = 0; i < 4; i++) {
+        double bytes[2];
+        for (int more = 0; more < 2; more++) {
+            nb_choice attention = choose(
+                &nb_attentions, nb_format(ctx, "kernel_ridge(landmarks=9, rows=%d%s)", 96 << more, kinds[i]), ctx);
+            bytes[more] = nb_attention_cost_of(&attention, &s, 1).bytes;
+        }
+        grown[i] = bytes[1] - bytes[0];
+        assert_at_most(grown[i], 1.1 * grown[0]);
+    }
+}
+
 /* near=equal leaves heads that look far as they are without near keys, and of heads that look near a tenth of the
  * squared error at most, for about as many multiplications; whichever head it is and whatever the others are. */
 static void test_near_equal_keeps_the_work(void **state)
@@ -1681,6 +1701,7 @@ int main(void)
         test_with_ctx(test_kernel_ridge_of_degenerate_heads),
         test_with_ctx(test_near_keys_of_degenerate_heads),
         test_with_ctx(test_near_auto_is_the_kind_that_it_chooses),
+        test_with_ctx(test_near_keys_take_no_second_sums),
         test_with_ctx(test_near_equal_keeps_the_work),
         test_with_ctx(test_tolerance_sees_few_sharp_queries),
         test_with_ctx(test_limit_leaves_exact_queries),
