@@ -41,7 +41,8 @@ static nb_status find_wrong(const nb_relation *r, bool some, nb_grid *rows, nb_c
     return nb_sql_ask(r, "outcomes.wrong", NB_GIVEN(NB_GIVE_INT("some", some)), rows, ctx);
 }
 
-/* Each status once with its count, in the order in which people want them; then why rows were skipped. */
+/* Each status once with its count, in the order in which people want them; then why rows were skipped, the most
+ * frequent reason first. Where all were, that is a warning too. */
 static nb_status print_counts(const nb_relation *r, bool some, nb_ctx *ctx)
 {
     nb_grid counts, skipped;
@@ -57,6 +58,10 @@ static nb_status print_counts(const nb_relation *r, bool some, nb_ctx *ctx)
     for (int i = 0; i < skipped.count; i++)
         printf("\nskipped: %lld rows: %s", nb_grid_at(&skipped, i, 0)->integer, nb_grid_at(&skipped, i, 1)->text);
     fputc('\n', stdout);
+    fflush(stdout);
+    if (counts.count == 1 && skipped.count > 0)
+        nb_print_warning("nothing was measured: every row was skipped%s: %s", skipped.count > 1 ? ", most often" : "",
+                         nb_grid_at(&skipped, 0, 1)->text);
     return NB_OK;
 }
 
@@ -124,7 +129,6 @@ static nb_status print_outcomes(const nb_experiment *e, const nb_relation *r, bo
     asked = all;
     NB_TRY(ctx, find_wrong(r, some, &asked.rows, ctx));
     NB_TRY(ctx, print_counts(r, some, ctx));
-    fflush(stdout);
     NB_TRY(ctx, print_failures(&asked, path, ctx));
     return nb_run_write(e->folder, NB_FAILURES_FILE, all.rows.count ? print_all : NULL, &all, ctx);
 }

@@ -115,6 +115,21 @@ rows_are() {
     reasons "$WORK/r"
 }
 
+@test "where every row is skipped a warning says that nothing was measured, and most often why" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)
+strategies: [segment_means, kmeans]
+landmarks: [8, 300, 400]
+cores: svd
+trials: 2
+plots: []
+Y
+    told run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    warned run "$WORK/c.yaml" -q -o "$WORK/r" --set landmarks=8 --fresh
+    expect_status 0
+}
+
 @test "a causal head: means and kernels of landmarks are skipped, cur with tokens is measured" {
     run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" \
         --set "problems=heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)"
