@@ -166,7 +166,7 @@ all_gone() {
 # A run that sleeps in each trial, longer in all than the test waits for.
 long=(experiments/00-smoke.yaml -q --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)" \
     --set "strategies=[uniform, naps(ms=40)]"
-    --set landmarks=8 --set factors=cur --set cores=svd --set "metrics=[error]" --set "plots=[]" --set trials=600 -j 2)
+    --set landmarks=8 --set factors=cur --set cores=svd --set "metrics=[error]" --set "plots=[]" --set trials=1800 -j 2)
 
 stored() {
     [ "$("$NYSBENCH" export "$1" 2>/dev/null | grep -c ',ok,')" -gt 2 ]

@@ -178,7 +178,7 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set "prob
         --set "metrics=[error]" --set "plots=[]")
 
 count_done() {
-    rows=$(of_json 'print(x[0]["done"])' "$NYSBENCH" plan "${long[@]}" --set trials=600 -o "$WORK/r")
+    rows=$(of_json 'print(x[0]["done"])' "$NYSBENCH" plan "${long[@]}" --set trials=1800 -o "$WORK/r")
 }
 
 got_somewhere() {
@@ -186,7 +186,7 @@ got_somewhere() {
 }
 
 @test "SIGTERM: 130 within seconds, every finished row in the store and in the CSV, and the same command goes on" {
-    "$NYSBENCH" run "${long[@]}" --set trials=600 -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    "$NYSBENCH" run "${long[@]}" --set trials=1800 -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
     pid=$!
     until_true got_somewhere
     kill -TERM "$pid"
@@ -196,7 +196,7 @@ got_somewhere() {
     expect_status 130
     output=$(grep '^nysbench: ' <<<"$output") tell nysbench run
     count_done
-    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 1201 ]
+    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 3601 ]
     [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq "$rows" ]
     sound
     trials=$((rows / 2 + 2))
@@ -210,7 +210,7 @@ got_somewhere() {
 @test "killed at four random moments: the store is sound each time, the rows are those of a whole run" {
     local i
     for i in 1 2 3 4; do
-        "$NYSBENCH" run "${long[@]}" --set trials=600 -q -j 2 -o "$WORK/r" >/dev/null 2>&1 3>&- &
+        "$NYSBENCH" run "${long[@]}" --set trials=1800 -q -j 2 -o "$WORK/r" >/dev/null 2>&1 3>&- &
         pid=$!
         [ "$i" -gt 1 ] || until_true got_somewhere
         sleep "0.$((RANDOM % 4))$((RANDOM % 10))"

@@ -8,7 +8,7 @@ setup_file() {
 }
 
 # A run of one worker that sleeps for so long that it cannot end before the test ends it.
-long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trials=200 \
+long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trials=400 \
     --set "problems=gaussian(n=60, d=16)"
     --set "strategies=[uniform, naps(ms=40)]" --set plots=[] -q)
 
@@ -87,7 +87,7 @@ rows_are() {
     output=$(cat "$WORK/log")
     expect_status 130
     grep -q planned "$WORK/log"
-    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 3201 ]
+    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 6401 ]
 }
 
 @test "a random strategy's rows do not change when another is added, and a changed config keeps what is done" {
@@ -269,7 +269,7 @@ Y
 
 @test "rows that are planned again have no numbers until they are measured" {
     "$NYSBENCH" run "${long[@]}" -j 16 --set trials=80 --set metrics=[error] -o "$WORK/r"
-    "$NYSBENCH" run "${long[@]}" -j 1 --set trials=80 -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -KILL "$pid"

@@ -8,12 +8,12 @@ setup_file() {
     build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
 }
 
-# Two rows a trial, each trial a unit of its own. With 600 trials a run sleeps so long that it cannot end before the
+# Two rows a trial, each trial a unit of its own. With 1800 trials a run sleeps so long that it cannot end before the
 # test ends it, whatever the machine; the same rows are then a part of a run with 8.
 config=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)"
     --set "strategies=[uniform, naps(ms=40)]" --set landmarks=8 --set factors=cur --set cores=svd \
         --set "metrics=[error]" --set "plots=[]")
-long=("${config[@]}" --set trials=600)
+long=("${config[@]}" --set trials=1800)
 short=("${config[@]}" --set trials=8)
 
 # The children of process $1 that run the same program and have not ended.
@@ -137,7 +137,7 @@ Y
     output=$(grep '^nysbench: warning' <<<"$output" |
         sed -E 's/trial .* was killed/trial ... was killed/; s/(another continues|its rows were).*/.../') \
         tell nysbench run # what it did, and whether it had all of its rows, is chance
-    [[ "$output" =~ "rows: 1200, "[0-9]+" ok, "[0-9]+" planned" ]]
+    [[ "$output" =~ "rows: 3600, "[0-9]+" ok, "[0-9]+" planned" ]]
     all_gone
     expect_to_go_on
 }
