@@ -81,7 +81,8 @@ drawn_within() {
     done
 }
 
-# slow N...: an experiment on as many tokens, of which each takes one of two workers 0.4 s at a strategy in each trial.
+# slow N...: an experiment on as many tokens, of which each takes one of two workers 0.4 s at a strategy in each of
+# TRIALS, by default two.
 slow() {
     printf 'sleep 0.4\nexit 1\n' >"$WORK/slow.sh"
     config <<Y
@@ -89,7 +90,7 @@ problems: gaussian(n=[$(IFS=,; echo "$*")], d=4)
 strategies: [uniform, 'command(run="sh $WORK/slow.sh")']
 cores: svd
 landmarks: 8
-trials: 2
+trials: ${TRIALS:-2}
 plots: []
 Y
 }
@@ -115,10 +116,10 @@ at_end() {
 }
 
 @test "on a terminal, the bar is drawn a few times a second, also while no row is done" {
-    slow 40 41 42 43
+    slow 40 41 42 43 44 45
     screen --size 120x24 --drawn 1 show --drawn 1 show --drawn 1 show --log "$WORK/drawn" --
     expect_status 1
-    grep -qE '^\[[#.]+\] [0-9]+ %, [0-9]+ of 8 .* (left|predicted)$' <<<"$output"
+    grep -qE '^\[[#.]+\] [0-9]+ %, [0-9]+ of 12 .* (left|predicted)$' <<<"$output"
     [ "$(at_end | grep -c ' %, ')" -eq 1 ]
     output=$(at_end | grep ' %, ') tell nysbench run
     awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || 2 * near > NR }' \
@@ -129,7 +130,7 @@ at_end() {
 # what stood there.
 one_bar() {
     local how pids=()
-    slow 40 41 42 43 44 45 46 47
+    TRIALS=9 slow 40 41 42 43 44 45 46 47
     for how in cuts rewraps breaks; do
         # its warnings are said
         "$NYSBENCH" run "$WORK/c.yaml" -q --only 'strategy=uniform, trial=0' -o "$WORK/$how" 2>/dev/null
@@ -149,7 +150,7 @@ one_bar() {
 @test "Ctrl-C and another size of the terminal leave one bar, and nothing below" {
     one_bar --drawn 2 size=40x20 --drawn 2 size=120x20
     slow 40 41 42
-    screen --size 30x3 --drawn 4 show --
+    screen --size 30x3 --drawn 2 show --
     expect_status 1
     [ "$(at_end | grep -c '100 %')" -eq 1 ]
 }
@@ -164,8 +165,12 @@ one_bar() {
 
 @test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {
     slow 40 41 42 43
-    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$PPID # the worker" \
-        "$WORK/slow.sh"
+    # the first ends its worker, the others wait until the store is held
+    cat >"$WORK/slow.sh" <<SH
+[ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$PPID
+[ ! -e '$WORK/once' ] || until [ -e '$WORK/held' ]; do sleep 0.02; done
+exit 1
+SH
     /usr/bin/python3 -SE "$(py_file)" hold_store "$WORK" 3>&- &
     local reader=$!
     screen --size 250x24 --seen "waiting for it" "touch=$WORK/told" --

@@ -14,10 +14,11 @@ def await_file(path):
 
 
 def hold_store(work):
-    """From when WORK/once is there until WORK/told is."""
+    """From when WORK/once is there, which WORK/held says, until WORK/told is."""
     await_file(work + "/once")
     store = sqlite3.connect(work + "/r/results.sqlite", isolation_level=None, timeout=60)
     store.execute("BEGIN EXCLUSIVE")
+    open(work + "/held", "w").close()
     await_file(work + "/told")
 
 
