@@ -21,17 +21,22 @@ claims:
 Y
 }
 
+# Runs $WORK/c.yaml into a folder, which does not know what was predicted: a busy machine is slower than that.
+unpredicted() { # FOLDER OPTION...
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$@"
+    in_store "$1" "DELETE FROM meta WHERE key = 'predicted'"
+}
+
 # The run of experiment in $WORK/r, with further options; without any, a copy of one and the same.
 measure() {
     experiment
-    if [ $# -eq 0 ]; then cp -r "$BATS_FILE_TMPDIR/c" "$WORK/r"
-        else "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" "$@"; fi
+    if [ $# -eq 0 ]; then cp -r "$BATS_FILE_TMPDIR/c" "$WORK/r"; else unpredicted "$WORK/r" "$@"; fi
 }
 
 setup_file() {
     setup
     experiment
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$BATS_FILE_TMPDIR/c" >&2
+    unpredicted "$BATS_FILE_TMPDIR/c" >&2
     teardown
 }
 
@@ -197,7 +202,6 @@ figures() {
 
 @test "caveat: few sources" {
     measure --set trials=5
-    store "DELETE FROM meta WHERE key = 'predicted'" # a busy machine may be slower than that
     caveat
 }
 
@@ -213,8 +217,8 @@ draws: shared
 metrics: error
 plots: []
 Y
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    store "DELETE FROM meta WHERE key = 'predicted'; UPDATE results SET baseline_mean = 2"
+    unpredicted "$WORK/r"
+    store "UPDATE results SET baseline_mean = 2"
 }
 
 @test "caveats: few trials; what is good for one head and bad for another" {
@@ -268,9 +272,8 @@ trials: 6
 rounds: 2
 plots: []
 Y
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    # the load, and what depends on it
-    store "UPDATE results SET reason = NULL; DELETE FROM meta WHERE key = 'predicted'"
+    unpredicted "$WORK/r"
+    store "UPDATE results SET reason = NULL" # which other programs may give
     no_caveat
     store "UPDATE results SET peak_bytes = NULL WHERE trial < 2"
     caveat
@@ -284,7 +287,7 @@ Y
 
 @test "caveat: an oracle in the lead" {
     experiment "uniform, kmeans, leverage"
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    unpredicted "$WORK/r"
     no_caveat
     store "UPDATE results SET error = 0.01 WHERE strategy LIKE 'leverage%'"
     caveat
