@@ -92,8 +92,7 @@ assert {r["metric"] for r in x} == {"model_error"} and {r["by"] for r in x} == {
     until_true eval '[ "$(pgrep -cf "$WORK/stub_model.py")" -ge 2 ]'
     kill -KILL $pid
     expect_end $pid 137
-    for _ in {1..100}; do pgrep -f "$WORK/stub_model.py" >"$WORK/left" || break; sleep 0.1; done
-    [ ! -s "$WORK/left" ]
+    until_true eval '! pgrep -f "$WORK/stub_model.py" >/dev/null'
 }
 
 @test "a row has its model, layers, source and landmarks; exact attention has no effect" {

@@ -64,7 +64,7 @@ CASES
 @test "new experiment asks nothing, also on a terminal: what no option gives has the default" {
     cd "$WORK"
     for way in '' --yes; do # --yes was the way to have nothing asked
-        run timeout 20 /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/on_terminal.py" 80 \
+        run timeout 300 /usr/bin/python3 -SE "$BATS_TEST_DIRNAME/../support/on_terminal.py" 80 \
             "$NYSBENCH" new experiment $way --force
         expect_status 0
         grep -q '^problems: gaussian(n=256)' experiment.yaml

@@ -440,9 +440,10 @@ early_config() {
         for command in plan "run -q --timeout 1 -o $WORK/r"; do
             if [[ $harm == hang && $command == plan ]]; then continue; fi # it waits 20 s
             rm -f "$WORK/spared"
-            SPARED=$WORK/spared EARLY=1 HARM=$harm run timeout 15 "$NYSBENCH" $command "$WORK/c.yaml" \
+            SPARED=$WORK/spared EARLY=1 HARM=$harm run timeout 300 "$NYSBENCH" $command "$WORK/c.yaml" \
                 --plugin "$WORK/early.so"
             expect_status 2
+            [[ $harm != hang ]] || expect "after 1 s"
             tell HARM="$harm" nysbench $command
         done
     done
@@ -484,7 +485,7 @@ early_config() {
         >"$WORK/c.yaml"
     local name place
     hangs() { # NAME PLACE ARGUMENT...: in the background
-        EARLY=$2 HARM=hang timeout 15 "$NYSBENCH" "${@:3}" \
+        EARLY=$2 HARM=hang timeout 300 "$NYSBENCH" "${@:3}" \
             --plugin "$BATS_FILE_TMPDIR/early.so" >"$WORK/$1-$2.txt" 2>&1 3>&- &
     }
     for place in 1 2 3 4; do
@@ -496,6 +497,7 @@ early_config() {
     wait
     for name in early-{1,2,3,4} early_core-6 early_attention-7 run-{1,2,3,4}; do
         output=$(grep -E '^(FAIL|nysbench: error)' "$WORK/$name.txt") status=0 tell "$name"
+        grep -q 'after 1 s' "$WORK/$name.txt" # not after the 20 s that there are without --timeout
     done
     EARLY=4 HARM=abort fails early --plugin "$BATS_FILE_TMPDIR/early.so"
 }

@@ -120,7 +120,7 @@ EOF
     for how in silent refuses; do
         echo "./picker $how|60|" >cases
         served 3
-        sed -i 's/serve=true/serve=true, start=0.3/' c.yaml
+        [ $how = refuses ] || sed -i 's/serve=true/serve=true, start=0.3/' c.yaml
         TMPDIR=$WORK/tmp told run c.yaml -q -j 2 -o r
         expect_status 2
     done

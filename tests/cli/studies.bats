@@ -156,9 +156,10 @@ X
         for command in plan "run -q -o $WORK/r"; do
             if [[ $harm == hang && $command == plan ]]; then continue; fi # it waits 20 s
             rm -f "$WORK/spared"
-            NORMS_SPARED=$WORK/spared NORMS_AT=$place NORMS_HARM=$harm run timeout 30 "$NYSBENCH" $command \
+            NORMS_SPARED=$WORK/spared NORMS_AT=$place NORMS_HARM=$harm run timeout 300 "$NYSBENCH" $command \
                 "$WORK/c.yaml" $([[ $command == plan ]] || echo "--timeout 1")
             expect_status 1
+            [[ $harm != hang ]] || expect "after 1 s"
             tell PLACE="$place" HARM="$harm" nysbench $command
             [ ! -e "$WORK/r" ]
         done

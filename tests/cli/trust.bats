@@ -226,7 +226,7 @@ expect: {ratio: [1, null]}}]"
     [ "$("$NYSBENCH" sql "$WORK/t" "SELECT count(*) FROM run WHERE error = 7 OR error IS NULL" --format csv | tail \
         -1)" = 0 ]
     for command in status info compare export sql; do
-        run timeout 20 "$NYSBENCH" $command "$WORK/r"
+        run timeout 300 "$NYSBENCH" $command "$WORK/r"
         [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
         tell nysbench $command "$WORK/r"
     done

@@ -50,7 +50,7 @@ class Terminal:
     def send(self, text):
         os.write(self.fd, text.encode())
 
-    def read_until(self, pattern, limit_s=10):
+    def read_until(self, pattern, limit_s=60):
         seen, end = "", time.monotonic() + limit_s
         while time.monotonic() < end:
             if select.select([self.fd], [], [], 0.05)[0]:
@@ -69,8 +69,8 @@ class Terminal:
 
 
 def line_of(terminal, wanted):
-    """The line as soon as it is one of those, or as it is after three seconds."""
-    for _ in range(30):
+    """The line as soon as it is one of those, or as it is after half a minute, which a busy machine may take."""
+    for _ in range(300):
         terminal.send("\x07")
         line = terminal.read_until(r"LINE=<([^>]*)>").group(1)
         if line in wanted:
