@@ -190,12 +190,17 @@ core() { # HOW [OPTION...]: a line of a list
         local how
         for how in half whole flat small nan nothing oops; do core $how serve=true; done
         core picks serve=true
-        core late serve=true
         core oops
     } >c.yaml
     run "$NYSBENCH" run c.yaml -q -j 1 -o r
     expect_status 1
     py_tells check_reasons
+    local before after
+    read -r before _ </proc/uptime
+    "$NYSBENCH" measure --head "$OLDPWD/$ASTRONAUT:1" --strategy uniform -m 4 --metrics error \
+        --core 'command(run="/usr/bin/python3 x.py late", serve=true)' --json >late.json
+    read -r after _ </proc/uptime
+    py check_late "$before" "$after"
     told run c.yaml -q -o s --set 'cores=command(run="./none")'
     expect_status 2
     told measure --head "$OLDPWD/$ASTRONAUT:1" --strategy uniform -m 4 --core 'exact_rows(of=command(run="./none"))'

@@ -284,9 +284,12 @@ def check_reasons():
     for (served, how), r in sorted(rows.items()):
         if r["status"] != "ok":
             print(f"{how}{', served' * served}: {r['reason']}")
-    assert rows[True, "late"]["status"] == "ok" and 0 < float(rows[True, "late"]["core_s"]) < 2, rows[True, "late"][
-        "core_s"
-    ]
+
+
+def check_late(before, after):
+    """It has waited for 2 s, so that X took the rest of the time at most: true on any machine, however busy."""
+    row, whole = json.load(open("late.json")), float(after) - float(before)
+    assert row["status"] == "ok" and 0 < row["core_s"] < whole - 2 + 0.02, (row["core_s"], whole)
 
 
 def check_outputs(one, two):
