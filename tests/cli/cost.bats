@@ -101,7 +101,7 @@ predicted() {
     expect_status 0
     [ ! -e "$WORK/r" ]
     for command in plan "run --dry-run"; do
-        run "$NYSBENCH" $command "$WORK/c.yaml" --max-hours 0.000001 --set trials=1000
+        run "$NYSBENCH" $command "$WORK/c.yaml" --max-hours 0.000001 --set trials=1000 --jobs 1
         output=$(predicted) tell nysbench $command "$WORK/c.yaml" --max-hours 0.000001
         expect_status 2
     done
