@@ -232,18 +232,26 @@ static int threads_alive(void)
     return count;
 }
 
+static int threads_before; /* there was a team */
+
+/* The system forgets threads a moment after they were joined. */
+static void await_their_end(void)
+{
+    double end_s = nb_clock_s() + 10;
+    while (threads_alive() != threads_before && nb_clock_s() < end_s) sched_yield();
+    assert_int_equal(threads_alive(), threads_before);
+}
+
 static void test_threads_end_with_the_memory(void **state)
 {
     nb_ctx *ctx = *state;
     nb_team *team;
-    int before = threads_alive();
     nb_mark mark = nb_ctx_mark(ctx);
+    await_their_end(); /* those of other tests */
     assert_ok(ctx, nb_team_new(5, &team, ctx));
-    assert_int_equal(threads_alive(), before + 4);
+    assert_int_equal(threads_alive(), threads_before + 4);
     nb_ctx_release(ctx, mark);
-    double end_s = nb_clock_s() + 10; /* the system forgets them a moment after they were joined */
-    while (threads_alive() != before && nb_clock_s() < end_s) sched_yield();
-    assert_int_equal(threads_alive(), before);
+    await_their_end();
 }
 
 static void test_refused(void **state)
@@ -264,5 +272,6 @@ int main(void)
         test_with_ctx(test_threads_end_with_the_memory),
         test_with_ctx(test_refused),
     };
+    threads_before = threads_alive();
     return run_all(tests);
 }
