@@ -17,8 +17,8 @@ static const char pairs[] =
     "    (3, 3, NULL, 5), (4, 4, NULL, 1),"
     "    (5, 5, 3.3201, 0), (5, 5, 1.2214, 1), (5, 5, 3.3201, 2), (5, 5, 1.2214, 3), (5, 5, 3.3201, 4),"
     "    (5, 5, 1.2214, 5);"
-    "CREATE TEMP VIEW given_pair AS SELECT a, b, x, 1 AS y, 0 AS noise_x, 0 AS noise_y, NULL AS se_x, NULL AS se_y, 0,"
-    "    source, source, 0, 0 FROM given;"
+    "CREATE TEMP VIEW given_pair AS SELECT a, b, x, 1 AS y, 0 AS noise_x, 0 AS noise_y, NULL AS se_x, NULL AS se_y,"
+    "    0 AS stratum_id, source AS source_id, source AS head_id, 0 AS trial, 0 AS draws FROM given;"
     "CREATE TEMP TABLE unfinished (text);";
 
 /* NULL is NaN. */
@@ -42,6 +42,7 @@ static void test_groups(void **state)
     double half = 2.570581835636314 * sqrt(6.0 / 5) * log(2) / sqrt(6);
     assert_int_equal(sqlite3_open(":memory:", &store.db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(store.db, pairs, NULL, NULL, NULL), SQLITE_OK);
+    assert_ok(ctx, nb_estimate_functions_add(store.db, ctx));
     assert_ok(ctx, nb_estimates_make(&r, "given_pair", ctx));
     assert_close(ask(store.db, ctx, "ratio", "a = 1 AND b = 2"), 4, 1e-12);
     assert_close(ask(store.db, ctx, "low", "a = 1 AND b = 2"), 4 * exp(-half), 1e-12);
