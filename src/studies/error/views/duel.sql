@@ -4,20 +4,20 @@
 -- settings of a scope if that is for the rows of S that they have looked at, as tables pool a scope.
 -- needs: pairs:core entrant choice_level above_best_core
 INSERT INTO side
-WITH least AS (
+SELECT 'entrant', same, trial, entrant_id, s.id, setting, scope, stratum_id, source_id, head_id, last_trial, draws,
+       skipped, untimed, seen, exact, disturbed, x, noise, se
+FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON entrant.id = entrant_id
+WHERE question = 'core' AND x IS NOT NULL AND part = 0 AND usual;
+
+INSERT INTO side
+WITH best_first AS (
     SELECT entrant_id, same, trial, value, s.id, row_number() OVER (
-               PARTITION BY entrant_id, same, trial ORDER BY at_least_noise(x, noise), value) AS place
+               PARTITION BY same, trial, entrant_id ORDER BY at_least_noise(x, noise), value) AS place
     FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON entrant.id = entrant_id
-    WHERE question = 'core' AND x IS NOT NULL AND part > 0),
-chosen AS (
-    SELECT entrant_id, same, trial, value, id FROM least WHERE place = 1
-    UNION ALL
-    SELECT entrant_id, same, trial, value, s.id
-    FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON entrant.id = entrant_id
-    WHERE question = 'core' AND x IS NOT NULL AND part = 0 AND usual)
+    WHERE question = 'core' AND x IS NOT NULL AND part > 0)
 SELECT 'entrant', same, trial, entrant_id, id, setting, scope, stratum_id, source_id, head_id, last_trial, draws,
        skipped, untimed, seen, exact, disturbed, x, noise, se
-FROM chosen CROSS JOIN side AS s USING (same, trial, value, id) WHERE question = 'core';
+FROM best_first CROSS JOIN side AS s USING (same, trial, value, id) WHERE place = 1 AND question = 'core';
 
 INSERT INTO side
 WITH first AS (

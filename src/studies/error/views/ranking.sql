@@ -11,12 +11,12 @@ WITH per_source AS (
         AND s.stratum_id IN (-1, m.stratum_id)
     WHERE a.ranked AND b.ranked GROUP BY a.standing_id, m.source_id, a.strategy_id),
 standing_size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
-whole_source AS (
-    SELECT standing_id, source_id FROM per_source JOIN standing_size USING (standing_id) WHERE met = ranked - 1
-    GROUP BY standing_id, source_id HAVING count(*) = max(ranked))
-SELECT standing_id, source_id, strategy_id, rank() OVER (PARTITION BY standing_id, source_id ORDER BY score) +
-       0.5 * (count(*) OVER (PARTITION BY standing_id, source_id, score) - 1) AS rank
-FROM per_source JOIN whole_source USING (standing_id, source_id);
+scored AS (
+    SELECT standing_id, source_id, strategy_id, ranked, rank() OVER by_score AS first, count(*) OVER by_score AS last,
+           count(CASE WHEN met = ranked - 1 THEN 1 END) OVER (PARTITION BY standing_id, source_id) AS met_all
+    FROM per_source JOIN standing_size USING (standing_id)
+    WINDOW by_score AS (PARTITION BY standing_id, source_id ORDER BY score))
+SELECT standing_id, source_id, strategy_id, (first + last) / 2.0 AS rank FROM scored WHERE met_all = ranked;
 
 CREATE TEMP TABLE missed AS -- the sources that are left out
 SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
