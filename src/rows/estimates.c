@@ -164,12 +164,9 @@ static int tested(const estimated *e)
     return is_tested(&e->estimate);
 }
 
-static const part parts[] = {{"estimate_ratio", .real = ratio},
-                             {"estimate_low", .real = low},
-                             {"estimate_high", .real = high},
-                             {"estimate_sources", .integer = sources},
-                             {"estimate_heads", .integer = heads},
-                             {"estimate_missing", .integer = missing},
+static const part parts[] = {{"estimate_ratio", .real = ratio},     {"estimate_low", .real = low},
+                             {"estimate_high", .real = high},       {"estimate_sources", .integer = sources},
+                             {"estimate_heads", .integer = heads},  {"estimate_missing", .integer = missing},
                              {"estimate_tested", .integer = tested}};
 
 CALLED(give_part)
@@ -239,8 +236,8 @@ nb_status nb_estimates_make(const nb_relation *r, const char *view, nb_ctx *ctx)
     NB_NEED(groups, nb_alloc(ctx, (size_t)(columns.count - OF_PAIR) + 1, sizeof *groups));
     for (int i = 0; i < columns.count - OF_PAIR; i++) groups[i] = nb_grid_at(&columns, i, 0)->text;
     NB_NEED(estimates, nb_format(ctx, "%s_estimate", view));
-    return nb_sql_run(r, "estimates.make",
-                      NB_GIVEN(NB_GIVE_NAME("estimates", estimates), NB_GIVE_NAME("pairs", view),
-                               NB_GIVE_NAMES("groups", groups)),
-                      ctx);
+    return nb_sql_run(
+        r, "estimates.make",
+        NB_GIVEN(NB_GIVE_NAME("estimates", estimates), NB_GIVE_NAME("pairs", view), NB_GIVE_NAMES("groups", groups)),
+        ctx);
 }
