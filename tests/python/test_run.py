@@ -76,8 +76,8 @@ def processes(text):
 
 
 def gone(text):
-    """Whether they end within ten seconds, which a kill of the session gives a loaded machine."""
-    for _ in range(200):
+    """Whether they end within a minute, which a kill of the session gives a loaded machine."""
+    for _ in range(1200):
         if not processes(text):
             return True
         time.sleep(0.05)
