@@ -56,7 +56,7 @@ EOF
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --retry crashed
     expect_status 0
     diff <(norms_rows "$WORK/whole/rows.csv") <(norms_rows "$WORK/r/rows.csv")
-    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --set trials=2000 -o "$WORK/k" >"$WORK/out" 2>&1 &
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --set trials=8000 -o "$WORK/k" >"$WORK/out" 2>&1 &
     until_true test -s "$WORK/k/results.sqlite"
     kill -KILL $!
     expect_end $! 137
