@@ -378,6 +378,8 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
                 found, cost, sizes, timed, which, results.folder,
                 lambda name, value: functions.bare_spec(_with_size(found, name, value), "attention")[0])
             words, declared = [*words, *more], {**of_cost, **declared}
+        elif not isinstance(method, str):
+            raise TypeError(f"method: expected the spec of an attention or a strategy, or a function, not {method!r:.40}")
         elif cost is not None or sizes is not None:
             raise ArgumentError("cost and sizes are of a function: the program counts what a spec does")
         else:

@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "base/mistakes.h"
+#include "base/text.h"
 #include "strategies/strategy.h"
 
 #include <math.h>
@@ -26,13 +27,25 @@ nb_status nb_suite_spec(const nb_suite_method *method, int size, const char **sp
     return NB_OK;
 }
 
+/* Nothing has this name; what is near it, each once, where a strategy is called as an attention is. */
+static nb_status unknown(const char *name, nb_ctx *ctx)
+{
+    const char *const *attentions, *const *strategies, **names, *hint;
+    NB_TRY(ctx, nb_registry_names(&nb_attentions, &attentions, ctx));
+    NB_TRY(ctx, nb_registry_names(&nb_strategies, &strategies, ctx));
+    size_t count = (size_t)nb_text_count(attentions), others = (size_t)nb_text_count(strategies);
+    NB_NEED(names, nb_alloc(ctx, count + others + 1, sizeof *names));
+    memcpy(names, attentions, count * sizeof *names);
+    for (; *strategies; strategies++)
+        if (!nb_registry_find(&nb_attentions, *strategies)) names[count++] = *strategies;
+    NB_NEED(hint, nb_hint(name, names, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "no attention or strategy '%s'%s", name, hint);
+}
+
 static nb_status find_attention(const char *name, const nb_attention **attention, nb_ctx *ctx)
 {
-    const char *const *names;
     *attention = (const nb_attention *)nb_registry_find(&nb_attentions, name);
-    if (*attention) return NB_OK;
-    NB_TRY(ctx, nb_registry_names(&nb_attentions, &names, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "no attention or strategy '%s'%s", name, nb_hint(name, names, ctx));
+    return *attention ? NB_OK : unknown(name, ctx);
 }
 
 const char *const nb_suite_tunings[] = {"none", "development", "test", NULL};

@@ -70,8 +70,9 @@ class Suite(golden.Case):
         self.told(nysbench.ArgumentError, suite, first_keys, cost=lambda n, d, dv, keys: 1, sizes={"keys": [1]})
         with self.told(nysbench.ArgumentError):
             suite("kmeans", cost=cost)
-        with self.told(nysbench.ArgumentError):
-            suite("kmaens")
+        for name in "kmaens", "nystrm":
+            self.told(nysbench.ArgumentError, suite, name)
+        self.told(TypeError, suite, 3)
 
     def test_refused(self):
         """What returns something else each time, or NaN."""
