@@ -21,7 +21,7 @@ import numpy as np
 
 from ._arguments import ArgumentError, Error, flag, labelled, listed, quoted, warn, write_problems
 from ._attention import Attention
-from ._functions import AttentionFunction, Strategy, without_options
+from ._functions import AttentionFunction, Strategy, name_of, signature, without_options
 from ._program import FUNCTIONS, Functions, Progress, TemporaryFolder, ask, failure, program, shell_words
 from ._result import Run
 from .serve import find, line_of, load, told
@@ -341,7 +341,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     ['encoders']
 
     method: the spec of an attention without its size, or of a strategy; or a function of q, k and v, as `attention`
-        takes it. A function's multiplications are not counted:
+        takes it, and not one that picks landmarks. A function's multiplications are not counted:
     cost: a function of n, d, dv and, by its name, the size; it returns the multiplications of one head. Without it a
         function has no number, and can be timed alone.
     sizes: {parameter of the function: values}: the size, of which the largest that is cheap enough is taken at each
@@ -371,7 +371,7 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
     with _Results(folder) as results:
         functions = Functions(results.folder / FUNCTIONS, False, folder is not None)
         if callable(method):
-            found = without_options(method, "attention")
+            found = _judged(method)
             if timed and not isinstance(method, Strategy):
                 found = AttentionFunction(method, timed=True)
             text, more, of_cost = _stand_in(
@@ -379,7 +379,8 @@ def suite(method: str | Callable, *, cost: Callable[..., float] | None = None,
                 lambda name, value: functions.bare_spec(_with_size(found, name, value), "attention")[0])
             words, declared = [*words, *more], {**of_cost, **declared}
         elif not isinstance(method, str):
-            raise TypeError(f"method: expected the spec of an attention or a strategy, or a function, not {method!r:.40}")
+            raise TypeError("method: expected the spec of an attention or a strategy, or a function, "
+                            f"not {method!r:.40}")
         elif cost is not None or sizes is not None:
             raise ArgumentError("cost and sizes are of a function: the program counts what a spec does")
         else:
@@ -401,6 +402,17 @@ def _suite(text, which, words, folder, functions, progress):
         if isinstance(found, dict) and found["method"]["text"] == text:
             return SuiteResult(found, out.rstrip("\n"))
     raise ArgumentError(re.sub(r"\s+", " ", out).strip())
+
+
+def _judged(function):
+    """The attention of a function; ArgumentError for one that picks landmarks."""
+    names = signature(function)
+    if "m" in names and {"q", "k", "v"}.isdisjoint(names):
+        name = name_of(function)
+        raise ArgumentError(f"{name}: it picks landmarks, and nobody counts what it multiplies, so it has no number; "
+                            f'nysbench.run(heads=..., strategies=["uniform", {name}], ...) compares it with others, '
+                            "and a strategy in C ('nysbench new strategy') has a number")
+    return without_options(function, "attention")
 
 
 def _stand_in(found, cost, sizes, timed, which, folder, spec_of):
@@ -502,7 +514,7 @@ def suite_file(what, which, *words):
     attributes `cost`, `sizes` and `references` are those of `suite`. Each size is a program, so that anybody with the
     file can measure it again."""
     def judge(given, path):
-        found = without_options(given, "attention")
+        found = _judged(given)
         cost, sizes, references = (getattr(given.function, key, None) for key in ("cost", "sizes", "references"))
         with tempfile.TemporaryDirectory(prefix="nysbench-suite-") as folder:
             text, more, of_cost = _stand_in(found, cost, sizes, "--timed" in words, which, folder,

@@ -103,6 +103,18 @@ static nb_status find_linear(nb_suite_method *m, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Returns whether a program picks for a component, in whatever strategy: nobody counts what that multiplies. */
+static bool picks_elsewhere(const nb_choice *of)
+{
+    for (const nb_option *o = of->component->options; o && o->key; o++) {
+        if (o->type != NB_OPTION_SPEC) continue;
+        const nb_choice *inner = *(const nb_choice *const *)((const char *)of->options + o->offset);
+        if (o->registry == &nb_strategies && nb_strategy_traits(inner) & NB_ELSEWHERE) return true;
+        if (picks_elsewhere(inner)) return true;
+    }
+    return false;
+}
+
 nb_status nb_suite_method_find(const char *text, nb_suite_method *m, nb_ctx *ctx)
 {
     nb_mistakes mistakes = {.ctx = ctx};
@@ -125,7 +137,7 @@ nb_status nb_suite_method_find(const char *text, nb_suite_method *m, nb_ctx *ctx
     m->label = stands_in ? text : choice.label;
     m->name = choice.given ? choice.given : text;
     m->references = attention->component.references;
-    m->traits = nb_attention_traits(&choice);
+    m->traits = nb_attention_traits(&choice) | (picks_elsewhere(&choice) ? NB_ATTENTION_ELSEWHERE : 0u);
     return find_linear(m, ctx);
 }
 

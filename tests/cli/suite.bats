@@ -159,7 +159,7 @@ line() {
 @test "a function in a Python file that cannot be believed is refused, with the head and the reason" {
     export NYSBENCH_PYTHON=/usr/bin/python3
     local name
-    for name in not_finite changes looks_ahead idle dear no_cost nobody; do
+    for name in not_finite changes looks_ahead idle dear no_cost picks nobody; do
         refused "tests/support/suite/functions.py:$name" --out "$WORK/out"
         [ ! -e "$WORK/out/$name.json" ] || { echo "$name: a result was written"; return 1; }
     done
@@ -194,6 +194,7 @@ kmeans
 --small --check $WORK/no.json
 --small --check $WORK/twice.json
 --small command(run="true")
+--small nystrom(strategy=subsample(of=command(run="true")))
 --list $WORK/none.json kmeans
 --list $TINY --sizes $WORK/none.json kmeans
 --list $TINY --sizes $WORK/many.json longformer

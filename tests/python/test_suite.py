@@ -30,6 +30,10 @@ def cost(n, d, dv, keys):
     return n * keys * (d + dv)
 
 
+def largest(keys, m):
+    return np.argsort(-np.linalg.norm(keys, axis=1))[:m]
+
+
 def suite(method, **more):
     return nysbench.suite(method, heads=TINY, progress=False, **more)
 
@@ -73,6 +77,8 @@ class Suite(golden.Case):
         for name in "kmaens", "nystrm":
             self.told(nysbench.ArgumentError, suite, name)
         self.told(TypeError, suite, 3)
+        for function in largest, nysbench.strategy(largest):
+            self.told(nysbench.ArgumentError, suite, function)
 
     def test_refused(self):
         """What returns something else each time, or NaN."""
