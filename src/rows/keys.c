@@ -8,12 +8,14 @@
 #include "rows/panels.h"
 #include "rows/made_tables.h"
 #include "rows/statement.h"
+#include "rows/virtual_table.h"
 
 #include <string.h>
 
-/* Columns of the rows as they are read, before the texts of the identity, what is narrow, and the identity's numbers
- * but for the trial. */
-enum { ID, POSITION, HEAD, TRIAL, N, D, STATUS, MODEL, LAYER, SOURCE, KINDS };
+/* Columns of the rows as they are read, before the texts of the identity and its numbers but for the trial. */
+enum { ID, POSITION, HEAD, TRIAL, N, D, OPEN, MODEL, LAYER, SOURCE, KINDS };
+
+enum { BEFORE_KINDS = 9 }; /* columns that `numbered` has before the numbers of these texts */
 
 enum { NUMBER = 12, NUMBERS = 2 * NB_MOST_TEXTS }; /* characters of a number as text; numbers of a row */
 typedef char numbers[NUMBERS * NUMBER + 1];
@@ -26,7 +28,8 @@ typedef struct {
 typedef struct {
     nb_relation *r;
     nb_names *names;
-    sqlite3_stmt *row, *insert, *insert_stretch;
+    sqlite3_stmt *row, *insert_stretch;
+    int count; /* rows that have been read */
     nb_texts heads, lines;
     row_line *of_lines; /* by line */
     int line_room;
@@ -132,14 +135,12 @@ static nb_status note_line(keys *k, int line, bool opens, bool apart)
     return NB_OK;
 }
 
-static nb_status add_key(keys *k, int number)
+/* made <- the numbers of the row at hand. */
+static nb_status make_row(keys *k, int number, sqlite3_int64 *made)
 {
     const nb_relation *r = k->r;
-    int kinds[NB_MOST_TEXTS] = {0}, head, line, lines = k->lines.count, to = 0,
-        trial = sqlite3_column_int(k->row, TRIAL);
-    const char *status = nb_text_at(k->row, STATUS);
-    bool others, drawn = trial > 0, apart = !r->several && !*r->shared,
-                 open = strcmp(status, "ok") == 0 || strcmp(status, "planned") == 0;
+    int kinds[NB_MOST_TEXTS] = {0}, head, line, lines = k->lines.count, trial = sqlite3_column_int(k->row, TRIAL);
+    bool others, drawn = trial > 0, apart = !r->several && !*r->shared, open = sqlite3_column_int(k->row, OPEN);
     NB_TRY(r->ctx, number_row(k, kinds, &head, &line, &others));
     if (others) NB_TRY(r->ctx, add_stretch(k, number, kinds[r->problem], head));
     bool other_data = nb_fact_of(k->names, r->problem, kinds[r->problem])->stratum, redrawn = other_data;
@@ -153,16 +154,18 @@ static nb_status add_key(keys *k, int number)
     }
     NB_TRY(r->ctx, note_line(k, line, line == lines, trial > 0 || redrawn));
     drawn = drawn && !apart && !other_data;
-    const int made[] = {head, k->ids.panel, k->ids.stratum, k->ids.source, line, drawn, line == lines};
-    sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, ID));
-    sqlite3_bind_int(k->insert, ++to, number);
-    for (int i = POSITION; i <= TRIAL; i++) sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, i));
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) sqlite3_bind_int(k->insert, ++to, made[i]);
-    for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, ++to, kinds[i]);
-    for (int from = KINDS + r->kind_count; from < sqlite3_column_count(k->row) - k->identity; from++)
-        sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, from));
-    sqlite3_bind_int(k->insert, ++to, trial); /* the last that it stands for, unless stand_for_all says otherwise */
-    return nb_relation_add(r, k->insert, "");
+    const int first[] = {number, head, k->ids.panel, k->ids.stratum, k->ids.source, line, drawn, line == lines};
+    *made++ = sqlite3_column_int64(k->row, ID);
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) *made++ = first[i];
+    for (int i = 0; i < r->kind_count; i++) *made++ = kinds[i];
+    return NB_OK;
+}
+
+static nb_status next_row(void *self, sqlite3_int64 *made, bool *there)
+{
+    keys *k = self;
+    NB_TRY(k->r->ctx, nb_relation_step(k->r, k->row, there));
+    return *there ? make_row(k, k->count++, made) : NB_OK;
 }
 
 bool nb_is_in_key(const nb_study *study, const nb_column *c)
@@ -178,24 +181,26 @@ bool nb_is_in_key(const nb_study *study, const nb_column *c)
     return narrow;
 }
 
-/* Lists what `key` has behind what each study's has: of its columns, numbers of texts and what is narrow, and of what a
- * row has for the latter. */
-static nb_status list_own(const nb_relation *r, const char **columns, const char ***narrow)
+/* Columns of `key` that not every study has; each list ends with NULL. */
+typedef struct {
+    const char **ids;           /* numbers of texts */
+    const char **whole, **real; /* what SQL takes from the stored rows, by type */
+    const char **stored;        /* both, but for what an older store lacks */
+} own_columns;
+
+static nb_status list_own(const nb_relation *r, own_columns *own)
 {
-    int count = 0;
-    nb_string all = NB_NO_TEXT;
-    NB_NEED(*narrow, nb_alloc(r->ctx, (size_t)nb_column_count(r->study->columns) + 1, sizeof **narrow));
-    for (int i = 0; i < r->kind_count; i++)
-        NB_TRY(r->ctx, nb_append(&all, r->ctx, ", %s_id INTEGER", r->kinds[i]->name));
+    int whole = 0, real = 0, stored = 0;
+    const char ***const lists[] = {&own->ids, &own->whole, &own->real, &own->stored};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        NB_NEED(*lists[i], nb_alloc(r->ctx, (size_t)nb_column_count(r->study->columns) + 2, sizeof **lists[i]));
+    for (int i = 0; i < r->kind_count; i++) NB_NEED(own->ids[i], nb_format(r->ctx, "%s_id", r->kinds[i]->name));
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        if (!nb_is_in_key(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0) continue;
-        NB_TRY(r->ctx, nb_append(&all, r->ctx, ", %s %s", c->name,
-                                 c->type == NB_COLUMN_INT    ? "INTEGER"
-                                 : c->type == NB_COLUMN_REAL ? "REAL"
-                                                             : "TEXT"));
-        (*narrow)[count++] = nb_column_or_null(r, c->name);
+        if (!nb_is_in_key(r->study, c) || c->type == NB_COLUMN_TEXT) continue;
+        if (c->type == NB_COLUMN_INT) own->whole[whole++] = c->name;
+        if (c->type == NB_COLUMN_REAL) own->real[real++] = c->name;
+        if (nb_rows_have(r, c->name)) own->stored[stored++] = c->name;
     }
-    *columns = all.text;
     return NB_OK;
 }
 
@@ -229,8 +234,9 @@ nb_status nb_keys_make(nb_names *names, bool some)
 {
     nb_relation *r = names->relation;
     keys made = {.r = r, .names = names}, *k = &made;
-    const char *texts[NB_MOST_TEXTS + 1] = {NULL}, *identity[NUMBERS + 1] = {NULL}, **narrow, *columns, *chosen = "",
-                                      *sql;
+    const char *texts[NB_MOST_TEXTS + 1] = {NULL}, *identity[NUMBERS + 1] = {NULL}, *chosen = "";
+    own_columns own;
+    sqlite3_stmt *add_keys;
     NB_NEED(k->scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k->heads, k->scratch);
     nb_texts_init(&k->lines, k->scratch);
@@ -239,30 +245,23 @@ nb_status nb_keys_make(nb_names *names, bool some)
         texts[i] = r->kinds[i]->name;
         k->of_data[i] = i == r->problem || nb_is_of_runs(r, i) || nb_is_of_scene(r, i);
     }
-    NB_TRY(r->ctx, list_own(r, &columns, &narrow));
-    NB_NEED(sql, nb_format(r->ctx,
-                           "id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head INTEGER, trial INTEGER, "
-                           "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
-                           "draws INTEGER, opens INTEGER%s, last_trial INTEGER",
-                           columns));
-    NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k->insert, k->scratch));
-    NB_TRY(r->ctx, nb_relation_table(r, "stretch",
-                                     "number INTEGER PRIMARY KEY, id INTEGER, position INTEGER, trial INTEGER, "
-                                     "problem_id INTEGER, head_id INTEGER, panel_id INTEGER, source_id INTEGER",
-                                     &k->insert_stretch, k->scratch));
+    NB_TRY(r->ctx, list_own(r, &own));
     if (some) NB_TRY(r->ctx, nb_sql_fill("keys.of_chosen", NULL, &chosen, r->ctx));
     const nb_sql_given *given = NB_GIVEN(
         NB_GIVE_NAME("model", nb_column_or_null(r, "model")), NB_GIVE_NAME("layer", nb_column_or_null(r, "layer")),
         NB_GIVE_NAME("source", nb_column_or_null(r, "source")), NB_GIVE_NAMES("texts", texts),
-        NB_GIVE_NAMES("narrow", narrow), NB_GIVE_NAMES("numbers", identity), NB_GIVE_PIECE("rows", r->rows),
+        NB_GIVE_NAMES("numbers", identity), NB_GIVE_NAMES("ids", own.ids), NB_GIVE_NAMES("whole", own.whole),
+        NB_GIVE_NAMES("real", own.real), NB_GIVE_NAMES("stored", own.stored), NB_GIVE_PIECE("rows", r->rows),
         NB_GIVE_PIECE("of_chosen", chosen));
+    nb_virtual_table numbered = {
+        .name = "numbered", .columns = BEFORE_KINDS + r->kind_count, .next = next_row, .self = k};
+    NB_TRY(r->ctx, nb_sql_run(r, "keys.tables", given, r->ctx));
+    NB_TRY(r->ctx, nb_sql_fill("keys.numbered", given, &numbered.definition, k->scratch));
+    NB_TRY(r->ctx, nb_virtual_table_add(r, &numbered, k->scratch));
     NB_TRY(r->ctx, nb_sql_prepare(r, "keys.rows", given, &k->row, k->scratch));
-    for (int count = 0;; count++) {
-        bool there;
-        NB_TRY(r->ctx, nb_relation_step(r, k->row, &there));
-        if (!there) break;
-        NB_TRY(r->ctx, add_key(k, count));
-    }
+    NB_TRY(r->ctx, nb_sql_prepare(r, "keys.add_stretch", NULL, &k->insert_stretch, k->scratch));
+    NB_TRY(r->ctx, nb_sql_prepare(r, "keys.add_keys", given, &add_keys, k->scratch));
+    NB_TRY(r->ctx, nb_relation_add(r, add_keys, "")); /* it reads `numbered`, that is next_row */
     NB_TRY(r->ctx, some ? nb_sql_run(r, "keys.stand_as_before", NULL, r->ctx) : stand_for_all(k));
     nb_ctx_release(k->scratch, 0);
     return NB_OK;
