@@ -255,11 +255,11 @@ nb_status nb_keys_make(nb_names *names, bool some)
         NB_GIVE_PIECE("of_chosen", chosen));
     nb_virtual_table numbered = {
         .name = "numbered", .columns = BEFORE_KINDS + r->kind_count, .next = next_row, .self = k};
-    NB_TRY(r->ctx, nb_sql_run(r, "keys.tables", given, r->ctx));
+    NB_TRY(r->ctx, nb_sql_run(r, "keys.key", given, r->ctx));
+    NB_TRY(r->ctx, nb_table_make(r, "stretch", "keys.stretch", NULL, &k->insert_stretch, k->scratch));
     NB_TRY(r->ctx, nb_sql_fill("keys.numbered", given, &numbered.definition, k->scratch));
     NB_TRY(r->ctx, nb_virtual_table_add(r, &numbered, k->scratch));
     NB_TRY(r->ctx, nb_sql_prepare(r, "keys.rows", given, &k->row, k->scratch));
-    NB_TRY(r->ctx, nb_sql_prepare(r, "keys.add_stretch", NULL, &k->insert_stretch, k->scratch));
     NB_TRY(r->ctx, nb_sql_prepare(r, "keys.add_keys", given, &add_keys, k->scratch));
     NB_TRY(r->ctx, nb_relation_add(r, add_keys, "")); /* it reads `numbered`, that is next_row */
     NB_TRY(r->ctx, some ? nb_sql_run(r, "keys.stand_as_before", NULL, r->ctx) : stand_for_all(k));

@@ -1,13 +1,13 @@
 -- The table `key`: C numbers the rows (keys.c), as those of the virtual table `numbered`, and the rest comes from the
 -- stored rows, which C does not read: whole numbers, the status, and what methods are compared by (nb_is_in_key).
 
--- name: tables
-DROP TABLE IF EXISTS temp.key;
+-- name: key
 CREATE TEMP TABLE key (
     id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head_id INTEGER, panel_id INTEGER, stratum_id INTEGER,
     source_id INTEGER, line_id INTEGER, draws INTEGER, opens INTEGER, last_trial INTEGER, status TEXT
     {ids:, @ INTEGER}{whole:, @ INTEGER}{real:, @ REAL});
-DROP TABLE IF EXISTS temp.stretch;
+
+-- name: stretch
 CREATE TEMP TABLE stretch (
     number INTEGER PRIMARY KEY, id INTEGER, position INTEGER, trial INTEGER, problem_id INTEGER, head_id INTEGER,
     panel_id INTEGER, source_id INTEGER);
@@ -24,9 +24,6 @@ FROM {rows} WHERE position IS NOT NULL{of_chosen} ORDER BY position;
 -- Those that are there, where some are left out.
 -- name: of_chosen
  AND rowid IN (SELECT id FROM temp.kept_rows)
-
--- name: add_stretch
-INSERT INTO stretch VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- A row stands for its own trial, unless it is to stand for all.
 -- name: add_keys
