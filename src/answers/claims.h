@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claims.h - what the rows of a run say of an experiment's claims.
  *
- * The interval of an answer is over sources (statistics/estimate.h), at the claim's confidence, 1 - alpha:
+ * The interval of an answer is over sources (statistics/estimate.h), at the claim's confidence, 1 - alpha.
+ * statistics/verdict.h finds where it lies, which is called
  *     reproduced    it lies within what is expected
  *     refuted       it lies outside
  *     equivalent    neither, and the ratio's interval lies within 1 / smallest ... smallest

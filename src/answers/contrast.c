@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* contrast.c - see contrast.h; the pairs of a value and a baseline are read, and united by setting. */
+/* contrast.c - see contrast.h; the pairs of a value and a baseline are read, and united by setting to the units that
+ * compare.c and claim_compare.c estimate from. */
 #include "answers/contrast.h"
 
 #include "base/builder.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.c - nysbench table RUN [TABLE]... */
+/* table.c - nysbench table RUN [TABLE]...: it finds them in the registry, and shows each by show/table.h, or as a grid
+ * for programs by show/query.h. */
 #include "commands/command.h"
 
 #include "base/fields.h"

@@ -3,7 +3,8 @@
  * what the stars of tables and the figures of ratios say. They are functions of SQL:
  *
  *   estimate(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws)
- *                              aggregate: the ratio of x to y over pairs (pairs.sql), a value for those below
+ *                              aggregate: the ratio of x to y over pairs (pairs.sql), a value for those below; each
+ *                              pair's own ratio is that of statistics/pairs.h, as in a comparison
  *   estimate_ratio(e)          0 or infinite where that of a head is; NULL of no pair
  *   estimate_low(e), estimate_high(e)
  *                              the ends of its 95 % t interval, where they are finite and of 6 sources or more

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* keys.h - the table `key`: each row's numbers, which SQL sorts and joins by, and the study's metric: what asks for no
- * more reads `key`, and not the stored rows. C reads each row once, here, to number its texts; what is measured goes
- * from the stored rows to `key` within SQL. */
+ * more reads `key`, and not the stored rows. C reads the texts and settings of each row once, here, and no result
+ * (of the rows that a --where keeps, once more); what is measured goes from the stored rows to `key` within SQL. */
 #ifndef NB_KEYS_H
 #define NB_KEYS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* names.h - what the registries know of the texts in rows' identity: the specs of components. No other file of rows/,
- * answers/ and show/ asks the registries of components. */
+ * answers/ and show/ asks the registries of components; rows/where.c has the specs that a condition means read anew, by
+ * config/labels.h. */
 #ifndef NB_NAMES_H
 #define NB_NAMES_H
 

@@ -12,7 +12,8 @@
 --   not_compared
 --            two values, either way round, that are not compared in a setting that both have rows in. refusal says in
 --            what else they differ there: 'rows_seen', of a pair with two results only one has looked at rows of S that
---            both are judged on; 'build', all rows of one head are of different builds
+--            both are judged on; 'build', on no head of the setting have both rows of one build, which for times is one
+--            call of a program. Two values without any pair are in the view {refused}, with what they differ in
 --   met_on   where there are several builds: whether two values, either way round, have rows of one build on a head
 --            that both have rows on
 --   not_pooled

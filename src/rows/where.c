@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* where.c - see where.h. A condition's candidates are the distinct values that rows have in its column; those that it
- * means go into the table `wanted`. */
+/* where.c - see where.h. A condition's candidates are the distinct values that rows have in its column (columns.sql);
+ * those that it means go into the table `wanted`. */
 #include "rows/where.h"
 
 #include "rows/columns.h"

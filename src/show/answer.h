@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* answer.h - a grid as tables of a page, with what they share, headings and notes. The grid is the answer to a query,
- * or C has made it. show/query.h says what some columns stand for, and what directives there are. */
+ * or C has made it: of a comparison show/compare_print_table.c, of claims show/claims_print.c. show/query.h says what
+ * some columns stand for, and what directives there are. */
 #ifndef NB_ANSWER_H
 #define NB_ANSWER_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* page.h - what is printed for people: headings, paragraphs and tables, put together once and printed in several forms.
- * Each form has a writer (page_record.h), which page_walk.c lists; commands/format.c has the names of --format.
+ * A form is one of nb_page_form, and has a writer (page_record.h), which page_walk.c lists; its name for --format is in
+ * commands/command.h and commands/format.c.
  *
  * Functions that add to a page return nothing: if memory runs out, the page keeps that, and nb_page_print returns it.
  * All texts are copied, as clean text (base/text.h). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pictures.c - a figure NAME is drawn into files NAME.svg or NAME_*.svg. */
+/* pictures.c - the pictures of a report: those that the run's folder has, and first the missing ones, which figure.h
+ * draws. A figure NAME is drawn into files NAME.svg or NAME_*.svg. */
 #include "show/report.h"
 
 #include "base/files.h"
