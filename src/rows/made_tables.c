@@ -2,25 +2,10 @@
 /* made_tables.c - see made_tables.h */
 #include "rows/made_tables.h"
 
-#include "base/builder.h"
 #include "rows/statement.h"
 
 #include <stdarg.h>
 #include <string.h>
-
-nb_status nb_relation_table(const nb_relation *r, const char *table, const char *columns, sqlite3_stmt **insert,
-                            nb_ctx *ctx)
-{
-    const char *unique = strstr(columns, ", PRIMARY KEY");
-    nb_string values = NB_NO_TEXT;
-    NB_TRY(ctx, nb_append(&values, ctx, "?"));
-    for (const char *at = columns; (at = strchr(at, ',')) && at != unique; at++)
-        NB_TRY(ctx, nb_append(&values, ctx, ", ?"));
-    const nb_sql_given *given =
-        NB_GIVEN(NB_GIVE_NAME("table", table), NB_GIVE_PIECE("columns", columns), NB_GIVE_PIECE("values", values.text));
-    NB_TRY(ctx, nb_sql_run(r, unique ? "made_tables.keyed_table" : "made_tables.table", given, ctx));
-    return nb_sql_prepare(r, "made_tables.insert", given, insert, ctx);
-}
 
 nb_status nb_table_make(const nb_relation *r, const char *table, const char *statement, const nb_sql_given *given,
                         sqlite3_stmt **insert, nb_ctx *ctx)

@@ -5,11 +5,8 @@
 
 #include "rows/relation.h"
 
-/* A new temporary table with these columns, "a, b, c, PRIMARY KEY (a, b)", in the place of one of that name; *insert
+/* A new temporary table, in the place of one of that name, by the statement that makes it (rows/statement.h); *insert
  * adds a row to it. */
-nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
-                            nb_ctx *ctx);
-/* The same of a statement that makes the table (rows/statement.h). */
 nb_status nb_table_make(const nb_relation *relation, const char *table, const char *statement,
                         const nb_sql_given *given, sqlite3_stmt **insert, nb_ctx *ctx);
 /* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */

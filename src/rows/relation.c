@@ -17,12 +17,6 @@ static nb_status fail(const nb_relation *r, const char *what)
             sqlite3_errmsg(r->store->db));
 }
 
-nb_status nb_relation_run(const nb_relation *r, const char *sql)
-{
-    if (!sql) return NB_ENOMEM;
-    return sqlite3_exec(r->store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK : fail(r, "the views of the rows");
-}
-
 static void finalize(void *statement)
 {
     sqlite3_finalize(statement);

@@ -56,8 +56,6 @@ typedef struct nb_relation {
     nb_ctx *ctx;
 } nb_relation;
 
-/* Runs statements without answers; NB_ENOMEM where `sql` is NULL. */
-nb_status nb_relation_run(const nb_relation *relation, const char *sql);
 /* Runs all statements of a text, with the parameters. */
 nb_status nb_relation_run_file(const nb_relation *relation, const char *sql, nb_ctx *ctx);
 

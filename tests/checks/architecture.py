@@ -28,8 +28,7 @@ WORDS_OF_SQL = re.compile(
     r"\|\| '|\b(coalesce|quote)\(")
 PIECES_OF_SQL = (r'\bNB_GIVE_PIECE\("\w+",(?:[^()"]|\([^()]*\))*(?:"[^"]|nb_format)',
                  r"\bsql\b[^;{}]*\bnb_(?:format|append)")
-MAKES_SQL = {"src/components/study.c", "src/rows/statement.c", "src/rows/keys.c", "src/rows/estimates.c",
-             "src/rows/made_tables.c"}
+MAKES_SQL = {"src/components/study.c", "src/rows/statement.c"}
 TELLS_OF_SQL = {"src/commands/sql.c", "src/rows/views.c"}  # in a message, and in what they search it for
 ASKING = re.compile(r"\bnb_(registries|problems|kernels|strategies|cores|partitions|attentions|studies|"
                     r"column_registry|choice_recall|labels_apart)\b")

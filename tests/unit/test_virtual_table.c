@@ -46,8 +46,8 @@ static void test_rows(void **state)
     countdown c;
     nb_grid a;
     nb_relation *r = relation_with(&c, ctx, table_ctx);
-    assert_ok(ctx, nb_relation_run(r, "CREATE TABLE word (id INTEGER PRIMARY KEY, text)"));
-    assert_ok(ctx, nb_relation_run(r, "INSERT INTO word VALUES (1, 'one'), (3, 'three'), (4, 'four')"));
+    assert_ok(ctx, nb_relation_run_file(r, "CREATE TABLE word (id INTEGER PRIMARY KEY, text)", ctx));
+    assert_ok(ctx, nb_relation_run_file(r, "INSERT INTO word VALUES (1, 'one'), (3, 'three'), (4, 'four')", ctx));
     assert_ok(ctx, nb_relation_ask(r, "SELECT d.id, large, text FROM down AS d CROSS JOIN word USING (id)", &a, ctx));
     assert_int_equal(a.count, 2);
     assert_int_equal(nb_grid_at(&a, 0, 0)->integer, 3);
