@@ -8,7 +8,8 @@
 --            its scope have on its head, so that what is pooled with it has as many
 --   pair     two sides, a and b, of one trial that are the same but for what is compared; x, y: their results, NULL
 --            where there is none; untimed: its row is well and has no time; noise, ratio: as the estimator takes them
---            (functions.h); refusal: why the two are not compared in this setting, or NULL
+--            (functions.h); refusal: why the two are not compared in this setting, or NULL; never 'build', since rows
+--            of two builds are no pair
 --   not_compared
 --            two values, either way round, that are not compared in a setting that both have rows in. refusal says in
 --            what else they differ there: 'rows_seen', of a pair with two results only one has looked at rows of S that

@@ -3,7 +3,7 @@
  * the build makes
  *     const nb_table nb_table_NAME;
  * It shows something of the rows of a run, on a page for people or as a grid for programs. A new one needs no other
- * file but its golden text, tests/golden/describe/tables/NAME.txt. */
+ * file but its golden texts, which tests/golden.sh --renew writes. */
 #ifndef NB_TABLE_H
 #define NB_TABLE_H
 

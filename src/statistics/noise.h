@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* noise.h - what is rounding noise, of one result and of two compared: two that differ by no more than theirs are the
- * same, and none counts as less than its own. statistics/pairs.c calls this for every estimate: of a comparison, of a
- * claim, and of SQL's estimate(). SQL calls it as is_noise, pair_noise and pair_ratio (rows/functions.h) for medians,
- * ranks and counts. Which outputs are exact, of which no noise is known, is said in studies/exact_output.h. */
+ * same, and none counts as less than its own. nb_noisy_compare makes the one ratio of two results, or their difference:
+ * for statistics/pairs.c, of which every estimate of pairs is made, and for SQL, where pair_noise and pair_ratio
+ * (rows/functions.h) serve medians, ranks and counts. A claim that measures has no pairs, and asks is_noise alone.
+ * Which outputs are exact, of which no noise is known, is said in studies/exact_output.h. */
 #ifndef NB_NOISE_H
 #define NB_NOISE_H
 
