@@ -65,8 +65,7 @@ static nb_status add_condition(chooser *c, const char *name, const nb_column *co
 static nb_status choose(const chooser *c, const char *chosen)
 {
     return nb_sql_run(c->relation, "where.rows",
-                      NB_GIVEN(NB_GIVE_NAME("chosen", chosen), NB_GIVE_PIECE("conditions", c->conditions.text)),
-                      c->ctx);
+                      NB_GIVEN(NB_GIVE_NAME("table", chosen), NB_GIVE_PIECE("conditions", c->conditions.text)), c->ctx);
 }
 
 nb_status nb_where_values(const nb_relation *r, const char *among, const char *name, int count,

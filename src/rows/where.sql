@@ -8,6 +8,6 @@ CREATE TEMP TABLE wanted (condition TEXT, value);
  AND {key} IN (SELECT value FROM wanted WHERE condition = {condition})
 
 -- name: rows
-DROP TABLE IF EXISTS temp.{chosen};
-CREATE TEMP TABLE {chosen} (id INTEGER PRIMARY KEY, last_trial INTEGER);
-INSERT INTO {chosen} SELECT id, last_trial FROM run WHERE true{conditions} ORDER BY id;
+DROP TABLE IF EXISTS temp.{table};
+CREATE TEMP TABLE {table} (id INTEGER PRIMARY KEY, last_trial INTEGER);
+INSERT INTO {table} SELECT id, last_trial FROM run WHERE true{conditions} ORDER BY id;
