@@ -25,16 +25,16 @@ static int connect_to(sqlite3 *db, void *s, int argc, const char *const *argv, s
 {
     (void)argc, (void)argv, (void)message;
     int code = sqlite3_declare_vtab(db, ((source *)s)->table.definition);
-    handle *h = code == SQLITE_OK ? calloc(1, sizeof *h) : NULL;
+    handle *h = code == SQLITE_OK ? sqlite3_malloc(sizeof *h) : NULL;
     if (!h) return code == SQLITE_OK ? SQLITE_NOMEM : code;
-    h->source = s;
+    *h = (handle){.source = s};
     *out = &h->base;
     return SQLITE_OK;
 }
 
 static int disconnect(sqlite3_vtab *h)
 {
-    free(h);
+    sqlite3_free(h);
     return SQLITE_OK;
 }
 
