@@ -68,13 +68,16 @@ nb_status nb_caveats_find_trivial(nb_relation *r, const char *by, const nb_colum
     *text = NULL;
     if (!error->trivial || !axis || axis->type != NB_AXIS_COMPONENT) return NB_OK;
     NB_TRY(ctx, nb_key_name(nb_column_find(r->study->columns, by), &by_id, ctx));
-    const nb_sql_given *given = NB_GIVEN(
-        NB_GIVE_NAME("by_id", by_id), NB_GIVE_NAME("error", error->name), NB_GIVE_NAME("trivial", error->trivial),
-        NB_GIVE_VALUE("trivial", error->trivial), NB_GIVE_VALUE("by", by), NB_GIVE_VALUE("mostly", mostly),
-        NB_GIVE_VALUE("places", r->study->layers ? "layers" : "heads"));
+    const nb_sql_given *columns = NB_GIVEN(NB_GIVE_NAME("by_id", by_id), NB_GIVE_NAME("error", error->name),
+                                           NB_GIVE_NAME("trivial", error->trivial));
     nb_grid a;
     NB_TRY(ctx, nb_relation_make(r, "place", "head_conflict.places", NULL, ctx));
-    NB_TRY(ctx, nb_sql_ask(r, "caveats.trivial", given, &a, ctx));
+    NB_TRY(ctx, nb_relation_make(r, "beside_equal", "caveats.beside_equal", columns, ctx));
+    NB_TRY(ctx, nb_sql_ask(r, "caveats.trivial",
+                           NB_GIVEN(NB_GIVE_VALUE("trivial", error->trivial), NB_GIVE_VALUE("by", by),
+                                    NB_GIVE_VALUE("mostly", mostly),
+                                    NB_GIVE_VALUE("places", r->study->layers ? "layers" : "heads")),
+                           &a, ctx));
     if (a.count > 0) *text = nb_grid_at(&a, 0, 0)->text;
     return NB_OK;
 }

@@ -67,25 +67,28 @@ SELECT count(CASE WHEN is_noise(x, noise) THEN 1 END) || ' of ' || count(*) || '
        'which is smaller.'
 FROM scored WHERE status = 'ok' AND x IS NOT NULL HAVING count(CASE WHEN is_noise(x, noise) THEN 1 END) > 0;
 
--- A method that is mostly no better on one head of a model (head_conflict.sql), which others may hide, or in a layer
--- where the study's rows are of whole layers. Of a comparison too, whose warning goes on with :mostly in small letters.
--- name: trivial
+-- By method, in how many rows it is no better than equal weights, and in how many places mostly so: on a head of a model
+-- (head_conflict.sql), which others may hide, or in a layer where the study's rows are of whole layers.
+-- name: beside_equal
+CREATE TEMP TABLE beside_equal AS
 WITH result AS MATERIALIZED (
     SELECT {by_id} AS id, stratum_id, place.id AS place, {error} >= {trivial} AS worse
     FROM run JOIN place USING (head_id) WHERE status = 'ok' AND {error} IS NOT NULL),
 per_place AS (
     SELECT id, count(*) AS results, count(CASE WHEN worse THEN 1 END) AS worse FROM result
-    GROUP BY id, stratum_id, place),
-per_method AS (
-    SELECT id, count(*) AS places, count(CASE WHEN 2 * worse > results THEN 1 END) AS worse_places,
-           sum(results) AS results, sum(worse) AS worse
-    FROM per_place GROUP BY id)
+    GROUP BY id, stratum_id, place)
+SELECT id, count(*) AS places, count(CASE WHEN 2 * worse > results THEN 1 END) AS worse_places,
+       sum(results) AS results, sum(worse) AS worse
+FROM per_place GROUP BY id;
+
+-- Of a comparison too, whose warning goes on with :mostly in small letters.
+-- name: trivial
 SELECT :mostly || ' no better than equal weights for all tokens (column ' || :trivial || '): ' ||
        listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' ||
               CASE WHEN places = 1 THEN worse || ' of ' || results || ' rows'
                   ELSE 'on ' || worse_places || ' of ' || places || ' ' || :places END || ')',
               id) || '.'
-FROM per_method JOIN component USING (id) WHERE kind = :by AND worse_places > 0 HAVING count(*) > 0;
+FROM beside_equal JOIN component USING (id) WHERE kind = :by AND worse_places > 0 HAVING count(*) > 0;
 
 -- name: warnings
 SELECT rows || ' of ' || (SELECT count(*) FROM key) || ' rows came with a warning; the first: ' || reason || '.'

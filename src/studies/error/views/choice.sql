@@ -4,10 +4,12 @@
 -- (key.last_trial). above, unseen: as in above_best_core.sql.
 -- needs: above_best_core choice_level
 CREATE TEMP TABLE taken AS
-SELECT k.panel_id, k.core_id, k.trial, k.last_trial, r.landmarks, 16 * r.landmarks >= r.n AS dense,
-       dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, k.strategy_id, k.pairing_id, k.factors_id) AS like_id,
+WITH line AS MATERIALIZED (
+    SELECT line_id, dense_rank() OVER (ORDER BY head_id, kernel_id, strategy_id, pairing_id, factors_id) AS like_id
+    FROM key WHERE opens)
+SELECT k.panel_id, k.core_id, k.trial, k.last_trial, r.landmarks, 16 * r.landmarks >= r.n AS dense, like_id,
        r.status = 'ok' AS ok, r.above, r.unseen
-FROM key AS k JOIN above_best_core AS r ON r.id = k.id;
+FROM key AS k JOIN line USING (line_id) JOIN above_best_core AS r ON r.id = k.id;
 
 CREATE TEMP TABLE choice (id INTEGER PRIMARY KEY, level_id INTEGER, like_id INTEGER, landmarks INTEGER, trial INTEGER,
                           last_trial INTEGER, panel_id INTEGER, dense INTEGER);

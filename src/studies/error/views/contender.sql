@@ -2,15 +2,19 @@
 -- them it has no result). Strategies with results are ranked (ranking.sql), but for those that are not compared with
 -- the first (refusal).
 -- needs: standing meeting scope
-CREATE TEMP TABLE entered AS -- the sources of a standing by strategy
-SELECT s.id AS standing_id, strategy_id, source_id, ok
-FROM standing AS s JOIN result_in AS e ON e.setting_id = s.setting_id AND s.stratum_id IN (-1, e.stratum_id);
+CREATE TEMP TABLE entered ( -- the sources of a standing by strategy
+    standing_id INTEGER, strategy_id INTEGER, source_id INTEGER, ok INTEGER,
+    PRIMARY KEY (standing_id, strategy_id, source_id)) WITHOUT ROWID;
+INSERT INTO entered
+SELECT s.id, strategy_id, source_id, ok
+FROM standing AS s CROSS JOIN result_in AS e ON e.setting_id = s.setting_id AND s.stratum_id IN (-1, e.stratum_id)
+ORDER BY 1, 2, 3;
 
 CREATE TEMP TABLE contender AS
 WITH per_strategy AS (
     SELECT standing_id, strategy_id, planned, planned - count(CASE WHEN ok THEN 1 END) AS missing
     FROM entered
-    JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY 1) USING (standing_id)
+    JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY standing_id) USING (standing_id)
     GROUP BY standing_id, strategy_id),
 beside_first AS (
     SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id
