@@ -67,7 +67,7 @@ SELECT count(CASE WHEN is_noise(x, noise) THEN 1 END) || ' of ' || count(*) || '
        'which is smaller.'
 FROM scored WHERE status = 'ok' AND x IS NOT NULL HAVING count(CASE WHEN is_noise(x, noise) THEN 1 END) > 0;
 
--- By method, in how many rows it is no better than equal weights, and in how many places mostly so: on a head of a model
+-- In how many rows a method is no better than equal weights, and in how many places mostly so: on a head of a model
 -- (head_conflict.sql), which others may hide, or in a layer where the study's rows are of whole layers.
 -- name: beside_equal
 CREATE TEMP TABLE beside_equal AS

@@ -3,6 +3,7 @@
  * of what it has found, of which the other functions give parts. */
 #include "rows/estimates.h"
 
+#include "rows/function.h"
 #include "rows/statement.h"
 #include "statistics/multiple.h"
 #include "statistics/pairs.h"
@@ -30,26 +31,18 @@ typedef struct { /* of a group */
 
 static const char estimated_kind[8] = "nb_esti1";
 
-/* A function as SQLite calls it; not all look at how many arguments they have. */
-#define CALLED(name) static void name(sqlite3_context *c, __attribute__((unused)) int count, sqlite3_value **arguments)
-
-static double number(sqlite3_value *value)
-{
-    return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
-}
-
 static nb_row_pair pair_of(sqlite3_value **v)
 {
     return (nb_row_pair){.stratum = sqlite3_value_int(v[STRATUM]),
                          .source = sqlite3_value_int(v[SOURCE]),
                          .head = sqlite3_value_int(v[HEAD]),
                          .trial = sqlite3_value_int(v[TRIAL]),
-                         .x = {number(v[X]), number(v[NOISE_X]), number(v[SE_X])},
-                         .y = {number(v[Y]), number(v[NOISE_Y]), number(v[SE_Y])},
+                         .x = {nb_value_real(v[X]), nb_value_real(v[NOISE_X]), nb_value_real(v[SE_X])},
+                         .y = {nb_value_real(v[Y]), nb_value_real(v[NOISE_Y]), nb_value_real(v[SE_Y])},
                          .shares = sqlite3_value_int(v[DRAWS])};
 }
 
-CALLED(gather)
+NB_FUNCTION(gather)
 {
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     if (!g || g->failed) return;
@@ -169,7 +162,7 @@ static const part parts[] = {{"estimate_ratio", .real = ratio},     {"estimate_l
                              {"estimate_heads", .integer = heads},  {"estimate_missing", .integer = missing},
                              {"estimate_tested", .integer = tested}};
 
-CALLED(give_part)
+NB_FUNCTION(give_part)
 {
     const part *p = sqlite3_user_data(c);
     estimated e;
@@ -201,7 +194,7 @@ static nb_status judge(const estimated *e, int tests, const char *unfinished, nb
     return nb_judge(joint, log(NB_USUAL_MARGIN), &evidence, false, verdict, &why, ctx);
 }
 
-CALLED(give_verdict)
+NB_FUNCTION(give_verdict)
 {
     estimated e;
     nb_verdict verdict;
@@ -217,12 +210,11 @@ CALLED(give_verdict)
 
 nb_status nb_estimate_functions_add(sqlite3 *db, nb_ctx *ctx)
 {
-    enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
-    int added = sqlite3_create_function(db, "estimate", OF_PAIR, FLAGS, NULL, NULL, gather, end_gathered);
+    int added = sqlite3_create_function(db, "estimate", OF_PAIR, NB_FUNCTION_FLAGS, NULL, NULL, gather, end_gathered);
     if (added == SQLITE_OK)
-        added = sqlite3_create_function(db, "estimate_verdict", 3, FLAGS, NULL, give_verdict, NULL, NULL);
+        added = sqlite3_create_function(db, "estimate_verdict", 3, NB_FUNCTION_FLAGS, NULL, give_verdict, NULL, NULL);
     for (const part *p = parts; added == SQLITE_OK && p < parts + sizeof parts / sizeof *parts; p++)
-        added = sqlite3_create_function(db, p->name, 1, FLAGS, (void *)(uintptr_t)p, give_part, NULL, NULL);
+        added = sqlite3_create_function(db, p->name, 1, NB_FUNCTION_FLAGS, (void *)(uintptr_t)p, give_part, NULL, NULL);
     NB_REQUIRE(ctx, added == SQLITE_OK, NB_ENOMEM, "functions of estimates: %s", sqlite3_errmsg(db));
     return NB_OK;
 }

@@ -3,6 +3,7 @@
  * of an estimate or a test each of its parts is a function. */
 #include "rows/functions.h"
 
+#include "rows/function.h"
 #include "rows/refusal.h"
 #include "statistics/agreement.h"
 #include "statistics/friedman.h"
@@ -50,14 +51,6 @@ typedef struct { /* a function of SQL, which is given to its C as user data */
     size_t part;                       /* where the result stands, a double, in what is estimated or tested */
 } function;
 
-/* A function as SQLite calls it; not all look at how many arguments they have. */
-#define CALLED(name) static void name(sqlite3_context *c, __attribute__((unused)) int count, sqlite3_value **arguments)
-
-static double number(sqlite3_value *value)
-{
-    return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
-}
-
 /* 0, and the function fails, where it is no list. */
 static int list_size(sqlite3_context *c, sqlite3_value *list)
 {
@@ -85,28 +78,29 @@ static bool make_room(gathered *g, int width, int more)
 }
 
 /* A row whose first argument is NULL is left out unless the aggregate counts it. */
-CALLED(gather)
+NB_FUNCTION(gather)
 {
     const function *f = sqlite3_user_data(c);
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     if (!g || g->failed || (!f->all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
     if (!make_room(g, count, 1)) return;
-    for (int i = 0; i < count; i++) g->values[(size_t)g->count * (size_t)count + (size_t)i] = number(arguments[i]);
+    for (int i = 0; i < count; i++)
+        g->values[(size_t)g->count * (size_t)count + (size_t)i] = nb_value_real(arguments[i]);
     g->count++;
 }
 
 /* Gathers values, of a list all of them. A second argument is the share. */
-CALLED(gather_values)
+NB_FUNCTION(gather_values)
 {
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
     if (!g || g->failed || type == SQLITE_NULL || size == 0 || !make_room(g, 1, size)) return;
-    g->share = count > 1 ? number(arguments[1]) : 0.5;
+    g->share = count > 1 ? nb_value_real(arguments[1]) : 0.5;
     if (type == SQLITE_BLOB)
         memcpy(g->values + g->count, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind,
                (size_t)size * sizeof *g->values);
     else
-        g->values[g->count] = number(arguments[0]);
+        g->values[g->count] = nb_value_real(arguments[0]);
     g->count += size;
 }
 
@@ -195,16 +189,16 @@ static nb_status list(gathered *g, sqlite3_context *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-CALLED(size)
+NB_FUNCTION(size)
 {
     sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
 }
 
 /* Returns x, repeated so many times. */
-CALLED(repeated)
+NB_FUNCTION(repeated)
 {
     int times = sqlite3_value_int(arguments[1]);
-    double x = number(arguments[0]);
+    double x = nb_value_real(arguments[0]);
     if (!isnan(x) && times > 0) give_list(c, (size_t)times, &x, 0, false);
 }
 
@@ -359,7 +353,7 @@ typedef struct { /* texts with their places */
     bool failed;
 } gathered_texts;
 
-CALLED(gather_text)
+NB_FUNCTION(gather_text)
 {
     gathered_texts *g = sqlite3_aggregate_context(c, sizeof *g);
     const char *text = (const char *)sqlite3_value_text(arguments[0]);
@@ -374,7 +368,7 @@ CALLED(gather_text)
     g->failed = !copy;
     int at = g->count; /* ascending by place, then text */
     for (; copy && at > 0; at--) {
-        double place = number(arguments[1]);
+        double place = nb_value_real(arguments[1]);
         if (g->items[at - 1].place < place ||
             (g->items[at - 1].place == place && strcmp(g->items[at - 1].text, copy) <= 0))
             break;
@@ -382,7 +376,7 @@ CALLED(gather_text)
     }
     if (!copy) return;
     g->items[at].text = copy;
-    g->items[at].place = number(arguments[1]);
+    g->items[at].place = nb_value_real(arguments[1]);
     g->count++;
 }
 
@@ -409,10 +403,10 @@ typedef struct {
 } corrected;
 
 /* Takes the p of tests in ascending order, and how many there are. */
-CALLED(holm_step)
+NB_FUNCTION(holm_step)
 {
     corrected *h = sqlite3_aggregate_context(c, sizeof *h);
-    double p = number(arguments[0]);
+    double p = nb_value_real(arguments[0]);
     if (!h) return;
     if (!h->begun) *h = (corrected){.steps.left = sqlite3_value_int(arguments[1]), .begun = true};
     h->last = isnan(p) ? NAN : nb_holm_next(&h->steps, p);
@@ -425,16 +419,16 @@ static void holm_value(sqlite3_context *c)
 }
 
 /* Rows never leave a window that begins with the first one. */
-CALLED(cannot_leave)
+NB_FUNCTION(cannot_leave)
 {
     (void)arguments;
     sqlite3_result_error(c, "holm: expected ROWS UNBOUNDED PRECEDING", -1);
 }
 
 /* Returns the finite values of a list. */
-CALLED(only_finite)
+NB_FUNCTION(only_finite)
 {
-    double x = number(arguments[0]);
+    double x = nb_value_real(arguments[0]);
     if (sqlite3_value_type(arguments[0]) != SQLITE_BLOB) {
         give(c, isfinite(x) ? x : NAN);
         return;
@@ -444,56 +438,56 @@ CALLED(only_finite)
         give_list(c, (size_t)size, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind, 1, true);
 }
 
-CALLED(ln)
+NB_FUNCTION(ln)
 {
-    give(c, log(number(arguments[0])));
+    give(c, log(nb_value_real(arguments[0])));
 }
 
-CALLED(power_of_e)
+NB_FUNCTION(power_of_e)
 {
-    give(c, exp(number(arguments[0])));
+    give(c, exp(nb_value_real(arguments[0])));
 }
 
 /* Takes a, b, noise_a, noise_b. */
 static nb_pair_value compare(sqlite3_value **arguments)
 {
-    const nb_noisy x = {number(arguments[0]), number(arguments[2]), NAN};
-    const nb_noisy y = {number(arguments[1]), number(arguments[3]), NAN};
+    const nb_noisy x = {nb_value_real(arguments[0]), nb_value_real(arguments[2]), NAN};
+    const nb_noisy y = {nb_value_real(arguments[1]), nb_value_real(arguments[3]), NAN};
     return nb_noisy_compare(x, y, false);
 }
 
-CALLED(is_noise)
+NB_FUNCTION(is_noise)
 {
-    double x = number(arguments[0]);
-    if (!isnan(x)) sqlite3_result_int(c, nb_is_noise(x, number(arguments[1])));
+    double x = nb_value_real(arguments[0]);
+    if (!isnan(x)) sqlite3_result_int(c, nb_is_noise(x, nb_value_real(arguments[1])));
 }
 
-CALLED(at_least_noise)
+NB_FUNCTION(at_least_noise)
 {
-    double x = number(arguments[0]);
-    if (!isnan(x)) sqlite3_result_double(c, nb_at_least_noise(x, number(arguments[1])));
+    double x = nb_value_real(arguments[0]);
+    if (!isnan(x)) sqlite3_result_double(c, nb_at_least_noise(x, nb_value_real(arguments[1])));
 }
 
-CALLED(pair_noise)
+NB_FUNCTION(pair_noise)
 {
     sqlite3_result_int(c, compare(arguments).noise);
 }
 
-CALLED(pair_ratio)
+NB_FUNCTION(pair_ratio)
 {
     const nb_pair_value v = compare(arguments);
     give(c, v.noise ? NAN : v.ratio);
 }
 
 /* Returns how many sources a verdict about others takes. */
-CALLED(least_sources)
+NB_FUNCTION(least_sources)
 {
     (void)count, (void)arguments;
     sqlite3_result_int(c, NB_LEAST_SOURCES);
 }
 
 /* below, above, equal: how many sources of a method are so against another */
-CALLED(sign_p)
+NB_FUNCTION(sign_p)
 {
     int n[3] = {0};
     for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
@@ -501,14 +495,14 @@ CALLED(sign_p)
 }
 
 /* Takes the numbers of sources and methods; returns the critical difference of mean ranks. */
-CALLED(nemenyi)
+NB_FUNCTION(nemenyi)
 {
     int sources = sqlite3_value_int(arguments[0]);
     if (sources >= NB_LEAST_SOURCES) give(c, nb_nemenyi_difference(sources, sqlite3_value_int(arguments[1]), 0.05));
 }
 
 /* name, value or NULL; see fields.h */
-CALLED(field)
+NB_FUNCTION(field)
 {
     nb_ctx *ctx = nb_ctx_new();
     const char *name = (const char *)sqlite3_value_text(arguments[0]);
@@ -521,7 +515,7 @@ CALLED(field)
 }
 
 /* refusal or NULL, and what the two are called; see refusal.h */
-CALLED(refusal_told)
+NB_FUNCTION(refusal_told)
 {
     const char *refusal = (const char *)sqlite3_value_text(arguments[0]);
     const char *it = (const char *)sqlite3_value_text(arguments[1]);
@@ -536,7 +530,7 @@ CALLED(refusal_told)
     nb_ctx_free(ctx);
 }
 
-CALLED(call)
+NB_FUNCTION(call)
 {
     nb_ctx *ctx = nb_ctx_new();
     const char *name = (const char *)sqlite3_value_text(arguments[0]);
@@ -589,15 +583,13 @@ static const function functions[] = {
     {"ln", 1, .scalar = ln},
     {"exp", 1, .scalar = power_of_e}};
 
-enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
-
 static int add(sqlite3 *db, const function *f)
 {
     void *self = (void *)(uintptr_t)f;
     if (f->value)
-        return sqlite3_create_window_function(db, f->name, f->arguments, FLAGS, self, f->step, f->end, f->value,
-                                              cannot_leave, NULL);
-    return sqlite3_create_function_v2(db, f->name, f->arguments, FLAGS, self, f->scalar, f->step,
+        return sqlite3_create_window_function(db, f->name, f->arguments, NB_FUNCTION_FLAGS, self, f->step, f->end,
+                                              f->value, cannot_leave, NULL);
+    return sqlite3_create_function_v2(db, f->name, f->arguments, NB_FUNCTION_FLAGS, self, f->scalar, f->step,
                                       f->end    ? f->end
                                       : f->step ? finish
                                                 : NULL,
@@ -611,7 +603,7 @@ nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
     return NB_OK;
 }
 
-CALLED(constant)
+NB_FUNCTION(constant)
 {
     (void)arguments;
     sqlite3_result_double(c, *(const double *)sqlite3_user_data(c));
@@ -620,7 +612,7 @@ CALLED(constant)
 nb_status nb_function_add_constant(sqlite3 *db, const char *name, const double *value, nb_ctx *ctx)
 {
     void *self = (void *)(uintptr_t)value;
-    NB_REQUIRE(ctx, sqlite3_create_function(db, name, 0, FLAGS, self, constant, NULL, NULL) == SQLITE_OK, NB_ENOMEM,
-               "the function %s: %s", name, sqlite3_errmsg(db));
+    NB_REQUIRE(ctx, sqlite3_create_function(db, name, 0, NB_FUNCTION_FLAGS, self, constant, NULL, NULL) == SQLITE_OK,
+               NB_ENOMEM, "the function %s: %s", name, sqlite3_errmsg(db));
     return NB_OK;
 }

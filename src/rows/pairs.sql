@@ -181,8 +181,9 @@ DELETE FROM later_trial;
 
 INSERT INTO not_compared
 WITH uneven_setting AS (
-    SELECT setting FROM side WHERE question = :question AND x IS NOT NULL AND NOT seen
-    INTERSECT SELECT setting FROM side WHERE question = :question AND x IS NOT NULL AND seen),
+    SELECT DISTINCT setting FROM side
+    WHERE question = :question AND x IS NOT NULL AND seen
+        AND setting IN (SELECT setting FROM side WHERE question = :question AND x IS NOT NULL AND NOT seen)),
 looked AS MATERIALIZED (
     SELECT same, trial, value, setting, scope, max(seen) AS some, min(seen) AS every FROM side
     WHERE question = :question AND setting IN uneven_setting AND x IS NOT NULL GROUP BY same, trial, value),

@@ -11,11 +11,11 @@ FROM standing AS s CROSS JOIN result_in AS e ON e.setting_id = s.setting_id AND 
 ORDER BY 1, 2, 3;
 
 CREATE TEMP TABLE contender AS
-WITH per_strategy AS (
+WITH per_standing AS (
+    SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY standing_id),
+per_strategy AS (
     SELECT standing_id, strategy_id, planned, planned - count(CASE WHEN ok THEN 1 END) AS missing
-    FROM entered
-    JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY standing_id) USING (standing_id)
-    GROUP BY standing_id, strategy_id),
+    FROM entered CROSS JOIN per_standing USING (standing_id) GROUP BY standing_id, strategy_id),
 beside_first AS (
     SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id
     FROM per_strategy),

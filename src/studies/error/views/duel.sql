@@ -10,14 +10,20 @@ FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON 
 WHERE question = 'core' AND x IS NOT NULL AND part = 0 AND usual;
 
 INSERT INTO side
-WITH best_first AS (
-    SELECT entrant_id, same, trial, value, s.id, row_number() OVER (
-               PARTITION BY same, trial, entrant_id ORDER BY at_least_noise(x, noise), value) AS place
-    FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON entrant.id = entrant_id
-    WHERE question = 'core' AND x IS NOT NULL AND part > 0)
-SELECT 'entrant', same, trial, entrant_id, id, setting, scope, stratum_id, source_id, head_id, last_trial, draws,
+WITH least AS (
+    SELECT entrant.id AS entrant_id, same, trial, min(at_least_noise(x, noise)) AS least
+    FROM entrant CROSS JOIN side CROSS JOIN entrant_core ON entrant_id = entrant.id AND core_id = value
+    WHERE question = 'core' AND x IS NOT NULL AND part > 0 GROUP BY entrant.id, same, trial),
+first AS (
+    SELECT entrant_id, same, trial, (
+               SELECT value FROM side AS s CROSS JOIN entrant_core AS c ON c.core_id = value
+               WHERE question = 'core' AND s.same = l.same AND s.trial = l.trial AND c.entrant_id = l.entrant_id
+                   AND at_least_noise(x, noise) = least
+               ORDER BY value LIMIT 1) AS value
+    FROM least AS l)
+SELECT 'entrant', same, trial, entrant_id, s.id, setting, scope, stratum_id, source_id, head_id, last_trial, draws,
        skipped, untimed, seen, exact, disturbed, x, noise, se
-FROM best_first CROSS JOIN side AS s USING (same, trial, value, id) WHERE place = 1 AND question = 'core';
+FROM first CROSS JOIN side AS s USING (same, trial, value) WHERE question = 'core';
 
 INSERT INTO side
 WITH first AS (

@@ -1,22 +1,25 @@
 -- Strategies of a standing that are ranked, over the sources in which all of them meet: `ranking` has mean ranks, and
 -- the letters of the groups, which are the largest whose ranks differ by no more than the critical difference.
 -- needs: contender
-CREATE TEMP TABLE placed AS -- ranks in the sources in which all meet
-WITH per_source AS (
-    SELECT a.standing_id, m.source_id, a.strategy_id, count(*) AS met,
-           2 * count(CASE WHEN sign > 0 THEN 1 END) + count(CASE WHEN sign = 0 THEN 1 END) AS score
-    FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
-    JOIN standing AS s ON s.id = a.standing_id
-    JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
-        AND s.stratum_id IN (-1, m.stratum_id)
-    WHERE a.ranked AND b.ranked GROUP BY a.standing_id, m.source_id, a.strategy_id),
-standing_size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
-scored AS (
-    SELECT standing_id, source_id, strategy_id, ranked, rank() OVER by_score AS first, count(*) OVER by_score AS last,
-           count(CASE WHEN met = ranked - 1 THEN 1 END) OVER (PARTITION BY standing_id, source_id) AS met_all
-    FROM per_source JOIN standing_size USING (standing_id)
-    WINDOW by_score AS (PARTITION BY standing_id, source_id ORDER BY score))
-SELECT standing_id, source_id, strategy_id, (first + last) / 2.0 AS rank FROM scored WHERE met_all = ranked;
+CREATE TEMP TABLE score ( -- met: how many others it meets in a source; score: 2 for each better one, 1 for an equal
+    standing_id INTEGER, source_id INTEGER, strategy_id INTEGER, met INTEGER, score INTEGER,
+    PRIMARY KEY (standing_id, source_id, strategy_id)) WITHOUT ROWID;
+INSERT INTO score
+SELECT a.standing_id, m.source_id, a.strategy_id, count(*),
+       2 * count(CASE WHEN sign > 0 THEN 1 END) + count(CASE WHEN sign = 0 THEN 1 END)
+FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
+JOIN standing AS s ON s.id = a.standing_id
+JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
+    AND s.stratum_id IN (-1, m.stratum_id)
+WHERE a.ranked AND b.ranked GROUP BY a.standing_id, m.source_id, a.strategy_id;
+
+CREATE TEMP TABLE placed AS -- mid-ranks in the sources in which all meet
+WITH standing_size AS (
+    SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id)
+SELECT a.standing_id, a.source_id, a.strategy_id, count(CASE WHEN b.score < a.score THEN 1 END) +
+           (count(CASE WHEN b.score = a.score THEN 1 END) + 1) / 2.0 AS rank
+FROM score AS a CROSS JOIN score AS b USING (standing_id, source_id) JOIN standing_size USING (standing_id)
+GROUP BY a.standing_id, a.source_id, a.strategy_id HAVING count(CASE WHEN b.met = ranked - 1 THEN 1 END) = ranked;
 
 CREATE TEMP TABLE missed AS -- the sources that are left out
 SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
