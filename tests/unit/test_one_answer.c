@@ -307,11 +307,11 @@ static int check_cores(nb_relation *r, nb_ctx *ctx)
 /* How many choices of landmarks a table has of a core that is not the one that it is over, {by} of all. */
 static long long count_choices(nb_relation *r, const char *name, const char *core, const char *over, nb_ctx *ctx)
 {
-    const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, name);
+    const nb_table *of = (const nb_table *)nb_registry_find(&nb_tables, name);
     nb_grid a;
     long long count = 0;
-    assert_non_null(table);
-    assert_ok(ctx, nb_query_fill(r, table->sql, &a, ctx));
+    assert_non_null(of);
+    assert_ok(ctx, nb_query_fill(r, of->sql, &a, ctx));
     int by = a.count ? nb_grid_column(&a, "by") : -1;
     for (int i = 0; i < a.count; i++) {
         const nb_cell *cell = nb_grid_at(&a, i, 0);
