@@ -228,8 +228,9 @@ nb_status nb_estimates_make(const nb_relation *r, const char *view, nb_ctx *ctx)
     NB_NEED(groups, nb_alloc(ctx, (size_t)(columns.count - OF_PAIR) + 1, sizeof *groups));
     for (int i = 0; i < columns.count - OF_PAIR; i++) groups[i] = nb_grid_at(&columns, i, 0)->text;
     NB_NEED(estimates, nb_format(ctx, "%s_estimate", view));
-    return nb_sql_run(
-        r, "estimates.make",
-        NB_GIVEN(NB_GIVE_NAME("estimates", estimates), NB_GIVE_NAME("pairs", view), NB_GIVE_NAMES("groups", groups)),
-        ctx);
+    return nb_sql_run(r, "estimates.make",
+                      NB_GIVEN(NB_GIVE_NAME("estimates", estimates), NB_GIVE_NAME("pairs", view),
+                               NB_GIVE_NAMES("groups", groups), NB_GIVE_NAME("first", groups[0]),
+                               NB_GIVE_NAMES("others", groups + 1)),
+                      ctx);
 }

@@ -13,7 +13,7 @@ ORDER BY name;
 PRAGMA query_only = 0;
 PRAGMA temp_store = FILE;
 PRAGMA cache_size = -65536;
-PRAGMA temp.cache_size = -262144;
+PRAGMA temp.cache_size = -327680;
 
 -- The rows of several runs.
 -- name: gathered

@@ -71,7 +71,7 @@ DROP VIEW IF EXISTS temp.question_line;
 DROP VIEW IF EXISTS temp.question_row;
 CREATE TEMP VIEW question_line AS {lines};
 CREATE TEMP VIEW question_row AS
-SELECT id, line_id, trial, last_trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
+SELECT id, line_id, trial, status, stratum_id, source_id, head_id, draws, build, {value} AS value,
        ''{scope: || quote(@) || ' '} AS scope, ''{pooled: || quote(@) || ' '} AS pooled, {x} AS x, {noise} AS noise,
        {se} AS se, coalesce({unseen} <> {x}, 1) AS seen, {untimed} AS untimed, coalesce({exact}, 0) AS exact,
        coalesce({disturbed}, 0) AS disturbed
@@ -113,9 +113,11 @@ CREATE INDEX IF NOT EXISTS agreeing ON agreed (question, value, same);
 
 CREATE TEMP TABLE IF NOT EXISTS side (
     question TEXT, same INTEGER, trial INTEGER, value, id INTEGER, setting INTEGER, scope INTEGER, stratum_id INTEGER,
-    source_id INTEGER, head_id INTEGER, last_trial INTEGER, draws INTEGER, skipped INTEGER, untimed INTEGER,
-    seen INTEGER, exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
+    source_id INTEGER, head_id INTEGER, draws INTEGER, skipped INTEGER, untimed INTEGER, seen INTEGER,
+    exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
     PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
+
+CREATE TEMP TABLE IF NOT EXISTS lasting (same INTEGER, trial INTEGER, value, id INTEGER, last_trial INTEGER);
 
 CREATE TEMP TABLE IF NOT EXISTS later_trial (
     scope INTEGER, head_id INTEGER, trial INTEGER, source_id INTEGER, PRIMARY KEY (scope, head_id, trial))
@@ -161,22 +163,27 @@ SELECT :question, line_id, build, id, number, value, setting, scope, head_id,
        min(number) OVER (PARTITION BY setting, head_id, build) FROM numbered;
 
 INSERT INTO side
-SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, r.head_id, last_trial,
-       draws, status = 'skipped', untimed, seen, exact, disturbed, CASE WHEN status = 'ok' THEN x END, noise, se
+SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, r.head_id, draws,
+       status = 'skipped', untimed, seen, exact, disturbed, CASE WHEN status = 'ok' THEN x END, noise, se
 FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.line_id = r.line_id AND g.build = r.build
 ORDER BY 2, 3, 4, 5;
 
+INSERT INTO lasting
+SELECT g.same, k.trial, g.value, g.id, last_trial FROM agreed AS g CROSS JOIN key AS k ON k.id = g.id
+WHERE g.question = :question AND k.trial < k.last_trial;
+
 INSERT OR IGNORE INTO later_trial
-SELECT scope, head_id, trial, source_id FROM side WHERE question = :question AND trial > 0
-    AND EXISTS (SELECT 1 FROM side WHERE question = :question AND trial < last_trial)
-GROUP BY question, same, trial;
+SELECT scope, head_id, trial, source_id FROM side
+WHERE question = :question AND trial > 0 AND EXISTS (SELECT 1 FROM lasting) GROUP BY question, same, trial;
 
 INSERT INTO side
-WITH lasting_side AS MATERIALIZED (SELECT * FROM side WHERE question = :question AND trial < last_trial)
 SELECT l.question, l.same, t.trial, l.value, l.id, l.setting, l.scope, l.stratum_id, t.source_id, l.head_id,
-       l.last_trial, l.draws, l.skipped, l.untimed, l.seen, l.exact, l.disturbed, l.x, l.noise, l.se
-FROM lasting_side AS l CROSS JOIN later_trial AS t ON t.scope = l.scope AND t.head_id = l.head_id
-    AND t.trial > l.trial AND t.trial <= l.last_trial;
+       l.draws, l.skipped, l.untimed, l.seen, l.exact, l.disturbed, l.x, l.noise, l.se
+FROM lasting CROSS JOIN side AS l USING (same, trial, value, id)
+CROSS JOIN later_trial AS t ON t.scope = l.scope AND t.head_id = l.head_id AND t.trial > l.trial
+    AND t.trial <= last_trial
+WHERE l.question = :question;
+DELETE FROM lasting;
 DELETE FROM later_trial;
 
 INSERT INTO not_compared

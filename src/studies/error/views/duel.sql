@@ -4,8 +4,8 @@
 -- settings of a scope if that is for the rows of S that they have looked at, as tables pool a scope.
 -- needs: pairs:core entrant choice_level above_best_core
 INSERT INTO side
-SELECT 'entrant', same, trial, entrant_id, s.id, setting, scope, stratum_id, source_id, head_id, last_trial, draws,
-       skipped, untimed, seen, exact, disturbed, x, noise, se
+SELECT 'entrant', same, trial, entrant_id, s.id, setting, scope, stratum_id, source_id, head_id, draws, skipped,
+       untimed, seen, exact, disturbed, x, noise, se
 FROM side AS s CROSS JOIN entrant_core ON core_id = value CROSS JOIN entrant ON entrant.id = entrant_id
 WHERE question = 'core' AND x IS NOT NULL AND part = 0 AND usual;
 
@@ -21,16 +21,15 @@ first AS (
                    AND at_least_noise(x, noise) = least
                ORDER BY value LIMIT 1) AS value
     FROM least AS l)
-SELECT 'entrant', same, trial, entrant_id, s.id, setting, scope, stratum_id, source_id, head_id, last_trial, draws,
-       skipped, untimed, seen, exact, disturbed, x, noise, se
+SELECT 'entrant', same, trial, entrant_id, s.id, setting, scope, stratum_id, source_id, head_id, draws, skipped,
+       untimed, seen, exact, disturbed, x, noise, se
 FROM first CROSS JOIN side AS s USING (same, trial, value) WHERE question = 'core';
 
 INSERT INTO side
 WITH first AS (
     SELECT same, trial, min(value) AS value FROM side WHERE question = 'core' AND x IS NOT NULL GROUP BY same, trial)
 SELECT 'entrant', same, s.trial, (SELECT id FROM entrant WHERE part = 3), s.id, setting, scope, s.stratum_id,
-       s.source_id, s.head_id, s.last_trial, s.draws, 0, 0, 1, exact, disturbed, error_subspace, subspace_noise,
-       NULL
+       s.source_id, s.head_id, s.draws, 0, 0, 1, exact, disturbed, error_subspace, subspace_noise, NULL
 FROM first CROSS JOIN side AS s USING (same, trial, value) CROSS JOIN above_best_core AS r ON r.id = s.id
 WHERE question = 'core' AND error_subspace IS NOT NULL;
 
