@@ -145,6 +145,7 @@ int main(int argc, char **argv)
     const nb_command *command = argc > 1 ? nb_command_named(argv[1]) : NULL;
     /* A command that computes nothing does without BLAS, whose start may take another one of the program. */
     bool without_blas = command && !command->computes && !nb_blas_memory_is_limited();
+    if (without_blas) nb_blas_end_threads();
     bool ready = check_components(ctx) == NB_OK && (without_blas || nb_blas_start(argv, ctx) == NB_OK);
     int code = ready ? dispatch(command, argc, argv, ctx) : fail(ctx);
     nb_servers_end();

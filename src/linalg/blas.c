@@ -237,6 +237,14 @@ nb_status nb_blas_take_memory(nb_ctx *ctx)
     return nb_blas_warm_up(ctx);
 }
 
+/* OpenBLAS's own, which it calls before a fork; one that was built without threads has none. */
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+
+void nb_blas_end_threads(void)
+{
+    if (blas_thread_shutdown_) blas_thread_shutdown_();
+}
+
 int nb_blas_most_threads(void)
 {
     const char *key = "MAX_THREADS=", *found = strstr(openblas_get_config(), key);

@@ -41,6 +41,10 @@ nb_status nb_blas_take_memory(nb_ctx *ctx);
 /* Runs a product large enough for that allocation. */
 nb_status nb_blas_warm_up(nb_ctx *ctx);
 
+/* Ends the threads that OpenBLAS has from its start, for a command that computes nothing: they wait in a loop, which
+ * takes CPU time. What computes starts them again. */
+void nb_blas_end_threads(void);
+
 /* Returns how many threads this OpenBLAS was built for. */
 int nb_blas_most_threads(void);
 /* Sets the number of threads from now on, in this process. NB_EINVAL if OpenBLAS refuses. */

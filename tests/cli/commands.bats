@@ -97,6 +97,18 @@ fact() {
     [[ "$(fact blas_threads)" == [12] ]]
 }
 
+@test "a command that computes nothing ends the threads of OpenBLAS, which would wait in a loop" {
+    mkfifo "$WORK/pipe"
+    OPENBLAS_NUM_THREADS=2 "$NYSBENCH" board "$WORK/pipe" 2>"$WORK/said" &
+    local of=$! threads end=$((SECONDS + 10))
+    exec 4>"$WORK/pipe" # which waits until it reads
+    until threads=(/proc/"$of"/task/*) && [ ${#threads[@]} -eq 1 ] || [ $SECONDS -ge $end ]; do sleep 0.01; done
+    echo '{}' >&4
+    exec 4>&-
+    wait "$of" || [ $? -eq 2 ]
+    [ ${#threads[@]} -eq 1 ] # the system forgets a thread a moment after its end
+}
+
 @test "export: CSV is the run's file, JSON has the same rows" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" >/dev/null
     "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv"
