@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claims.c - see claims.h. Ratios and geometric means are estimated as logarithms and shown as what they are. The
- * interval of a median is by order statistics of the sources' means, x_(k) to x_(n + 1 - k) with k the largest for
- * which 2 P(Binomial(n, 1/2) < k) <= 1 - confidence; it covers at least at its confidence, whatever they follow. */
+/* claims.c - see claims.h. A part's units come from claim_compare.h or claim_measure.h. Ratios and geometric means are
+ * estimated as logarithms and shown as what they are. The interval of a median is by order statistics of the sources'
+ * means, x_(k) to x_(n + 1 - k) with k the largest for which 2 P(Binomial(n, 1/2) < k) <= 1 - confidence; it covers at
+ * least at its confidence, whatever they follow. */
 #include "answers/claims.h"
 
 #include "base/builder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.h - methods against a baseline, with intervals and verdicts: contrasts, estimated by stratum and over strata,
- * with intervals and verdicts that hold together for all that is compared together: Bonferroni's, from
+ * with intervals and verdicts that hold together for all lines of one stratum, or all over strata: Bonferroni's, from
  * statistics/multiple.h. */
 #ifndef NB_COMPARE_H
 #define NB_COMPARE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* made_tables.h - temporary tables that are made of rows, and a record of what has been made of what. */
+/* made_tables.h - temporary tables that are made of rows, and a record of which tables, and which questions of pairs,
+ * have been made of what; views.h remembers a study's views itself. */
 #ifndef NB_MADE_TABLES_H
 #define NB_MADE_TABLES_H
 

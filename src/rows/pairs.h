@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pairs.h - the pairs of rows that a question is about: one value of a column against another, where nothing else
  * differs. Rows of the same problem, head and trial are a pair that agree in all columns of their identity but that
- * one, and are of one build (for times of one call of a program), unless the question lets that differ. pairs.sql makes
- * them, and says what its tables hold. */
+ * one, and are of one build, that is of one program (of one call of it, where the metric is a time), unless the
+ * question lets that differ. pairs.sql makes them, and says what its tables hold. */
 #ifndef NB_ROWS_PAIRS_H
 #define NB_ROWS_PAIRS_H
 

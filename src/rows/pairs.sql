@@ -1,5 +1,6 @@
 -- The pairs of rows that a question (:question) is about, of its rows in the view `question_row` and their lines in
--- `question_line`. Both views are of the question's columns.
+-- `question_line`. Both views are of the question's columns. `pair`, `met_on` and `not_pooled` are views too, and the
+-- others are tables.
 --
 --   agreed   each line of rows, by what it agrees in with others: setting (all but what is compared and the data),
 --            scope (a setting without its landmarks, or without what is pooled) and same (setting, head and build) are
@@ -18,7 +19,8 @@
 --   met_on   where there are several builds: whether two values, either way round, have rows of one build on a head
 --            that both have rows on
 --   not_pooled
---            two values that have pairs in a setting in which they are not compared, and so are not over its scope
+--            two values that are not compared in a setting for 'rows_seen', and so are not over its scope; 'build' is
+--            of its setting alone
 
 -- Which program has measured rows.
 -- name: programs

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* store_labels.c - a store keeps the labels of plug-ins' components, which only a program with the plug-in can make of
- * their texts: in `meta`, under the key "label KIND TEXT". */
+ * their texts: in `meta`, under the key "label KIND TEXT". nb_run_open adds them to the labels of the config. */
 #include "run/store_private.h"
 
 #include "components/plugin.h"

@@ -29,10 +29,11 @@
  *                     the same number are one. Rows of one panel and series stand together
  *   _style, _look     of the series: what the script calls it; the number of its colour, from 0, NULL: black
  *
- * The script of a picture sets for the other: output, data (a file, in which rows of one panel and series are a block),
- * title, what is set, bar_text, panels[], series[], styles[], looks[] (from 1; 0: black), and block[], the number of
- * the block of each panel and series from 0, -1 where there is none. With `ticks`: values[], in ascending order, log_x
- * (1: the axis is logarithmic) and aside[], the share of the axis by which each series is shifted. */
+ * The script of a picture, NAME_FIGURE.gp, which gnuplot runs and which loads the other, sets for it: output, data (a
+ * file, in which rows of one panel and series are a block), title, what is set, bar_text, panels[], series[], styles[],
+ * looks[] (from 1; 0: black), and block[], the number of the block of each panel and series from 0, -1 where there is
+ * none. With `ticks`: values[], in ascending order, log_x (1: the axis is logarithmic) and aside[], the share of the
+ * axis by which each series is shifted. */
 #ifndef NB_FIGURE_H
 #define NB_FIGURE_H
 

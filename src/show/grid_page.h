@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* grid_page.h - a grid as a table of a page, for people: numbers have three digits, and what is not known is `-`. */
+/* grid_page.h - a grid as a table of a page, for people: numbers have three digits; the dash of what is not known comes
+ * from answer.h. */
 #ifndef NB_GRID_PAGE_H
 #define NB_GRID_PAGE_H
 

@@ -1,5 +1,6 @@
 -- Attentions at equal time (at_time.sql), of each source: the best of each name, by the errors on all other sources,
--- and the pairs of the first and the second, where the two are compared (speedup.sql).
+-- and the pairs of the first and the second, where the two are compared (speedup.sql). The two differ from source to
+-- source, so that no question of pairs.sql has them.
 -- needs: speedup
 CREATE TEMP TABLE best_at_time AS
 WITH budget AS (SELECT column1 AS fraction FROM (VALUES (50), (25), (15), (8), (3))),
