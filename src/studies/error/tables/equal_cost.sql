@@ -3,8 +3,8 @@
 -- needs: duel_of_twice
 -- suffices: met_core_of_twice
 -- heading: Median ratio of the error of the line's core to that of the column's core with twice the landmarks
--- holds: Of the same strategy on the same head in the same trial; a row that stands for all trials counts in each. With
---   as CSV: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.
+-- holds: Of the same strategy on the same head in the same trial; a row that stands for all trials counts in each. The
+--   CSV also has quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.
 SELECT a.core, landmarks, b.core AS "over", 2 * landmarks AS over_landmarks, count(*) AS choices,
        median(ratio) AS ratio, quantile(ratio, 0.1) AS p10, quantile(ratio, 0.9) AS p90,
        1.0 * count(CASE WHEN ratio < 1 THEN 1 END) / count(*) AS below
