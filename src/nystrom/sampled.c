@@ -175,13 +175,17 @@ static double baseline_mean(const sample *s)
 /* Which of the sampled rows the core has looked at; NULL: none. */
 static nb_status find_seen(const sample *s, const nb_how *how, const nb_request *r, bool **seen, nb_ctx *ctx)
 {
-    bool *of_tokens;
+    bool *of_tokens, *of_sample, some = false;
     *seen = NULL;
     if (r->seen == 0) return NB_OK;
     NB_NEED(of_tokens, nb_alloc(ctx, (size_t)s->n, sizeof *of_tokens));
-    NB_NEED(*seen, nb_alloc(ctx, (size_t)s->k, sizeof **seen));
+    NB_NEED(of_sample, nb_alloc(ctx, (size_t)s->k, sizeof *of_sample));
     for (int i = 0; i < r->seen; i++) of_tokens[(r->order ? r->order : how->order)[i]] = true;
-    for (int i = 0; i < s->k; i++) (*seen)[i] = of_tokens[how->tokens[i]];
+    for (int i = 0; i < s->k; i++) {
+        of_sample[i] = of_tokens[how->tokens[i]];
+        some = some || of_sample[i];
+    }
+    if (some) *seen = of_sample;
     return NB_OK;
 }
 
@@ -224,6 +228,7 @@ static nb_status measure(const view *v, const nb_how *how, const nb_request *r, 
     if (seen) out->error_unseen = error_unseen(s, seen, a);
     for (int i = 0; seen && r->keep_rows && i < s->k; i++) a[i] = seen[i] ? 0 : a[i];
     ratio_estimate(s->n, s->k, a, s->squares, &out->error, &out->error_se);
+    if (!seen) out->error_unseen = out->error; /* to the last bit: who has looked at judged rows is told by that */
     if (!isfinite(out->error)) return NB_OK;
     /* Rounding: of X, and of the difference in a_i */
     double noise, norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);

@@ -360,6 +360,30 @@ static void test_sampled_rows(void **state)
     assert_close(mean / exact, 1, 0.03); /* 50 rows spread by some 20 %, the mean of 300 by 1 % */
 }
 
+/* A core has looked at judged rows where error_unseen is not error: they are the same to the last bit where none of the
+ * sampled rows is among those that it has looked at, and differ where one is. */
+static void test_samples_without_a_seen_row(void **state)
+{
+    enum { N = 200, REPEATS = 20, K = 50, SEEN = 16 };
+    nb_ctx *ctx = *state;
+    int tokens[K];
+    fixture f;
+    open_scene(ctx, &f, make_head("gaussian(n=200, d=8)", 0, 0, ctx), "softmax");
+    nb_how how = {.order = order_of(ctx, N), .tokens = tokens, .sample = K};
+    for (int i = 0; i < REPEATS; i++) {
+        nb_mark mark = nb_ctx_mark(ctx);
+        gsl_rng_set(f.rng, (unsigned long)i); /* picking has set it */
+        gsl_ran_choose(f.rng, tokens, K, (void *)(how.order + SEEN), N - SEEN, sizeof *tokens);
+        for (int seen = 0; seen < 2; seen++) {
+            if (seen) tokens[0] = how.order[0];
+            nb_pair *pair = pair_of(ctx, &f, &how, "uniform", 10, NB_NYSTROMFORMER);
+            nb_measures one = measure(ctx, &f, &how, pair, request_of(ctx, pair, "fitted(rows=16)"));
+            assert_true((one.error_unseen == one.error) == !seen);
+        }
+        nb_ctx_release(ctx, mark);
+    }
+}
+
 /* In mixed precision what is subtracted comes from products in double, and so is that of double. */
 static void test_mixed_precision(void **state)
 {
@@ -538,6 +562,7 @@ int main(void)
         test_with_ctx(test_nothing_seen),
         test_with_ctx(test_rows_of_cores),
         test_with_ctx(test_sampled_rows),
+        test_with_ctx(test_samples_without_a_seen_row),
         test_with_ctx(test_mixed_precision),
         test_with_ctx(test_company_changes_nothing),
         test_with_ctx(test_allocation_failures),
