@@ -23,11 +23,15 @@ static nb_status make_room(nb_string *s, size_t bytes, nb_ctx *ctx)
 static nb_status append(nb_string *s, nb_ctx *ctx, const char *format, va_list args)
 {
     va_list again;
+    size_t left = s->room - s->length;
     va_copy(again, args);
-    int bytes = vsnprintf(NULL, 0, format, args);
+    int bytes = vsnprintf(left > 0 ? s->own + s->length : NULL, left, format, args);
     nb_status status = bytes >= 0 ? make_room(s, (size_t)bytes, ctx) : NB_ENOMEM;
-    if (status == NB_OK && bytes > 0) vsnprintf(s->own + s->length, (size_t)bytes + 1, format, again);
-    if (status == NB_OK) s->length += (size_t)bytes;
+    if (status == NB_OK && (size_t)bytes >= left) vsnprintf(s->own + s->length, (size_t)bytes + 1, format, again);
+    if (status == NB_OK)
+        s->length += (size_t)bytes;
+    else if (left > 0)
+        s->own[s->length] = '\0';
     va_end(again);
     return status;
 }

@@ -95,7 +95,7 @@ NB_FUNCTION(gather_values)
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
     if (!g || g->failed || type == SQLITE_NULL || size == 0 || !make_room(g, 1, size)) return;
-    g->share = count > 1 ? nb_value_real(arguments[1]) : 0.5;
+    if (count > 1) g->share = nb_value_real(arguments[1]);
     if (type == SQLITE_BLOB)
         memcpy(g->values + g->count, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind,
                (size_t)size * sizeof *g->values);
@@ -173,6 +173,11 @@ static double quantile_of(double *values, size_t count, double share)
     double low = gsl_stats_select(values, 1, count, below), part = place - (double)below;
     /* at part 0 the next one does not count, which may be infinite */
     return part == 0 ? low : (1 - part) * low + part * gsl_stats_select(values, 1, count, below + 1);
+}
+
+static double median(gathered *g)
+{
+    return quantile_of(g->values, (size_t)g->count, 0.5);
 }
 
 static nb_status quantile(gathered *g, sqlite3_context *c, nb_ctx *ctx)
@@ -547,7 +552,7 @@ static const function functions[] = {
     {"field", 2, .scalar = field},
     {"call", 1, .scalar = call},
     {"refusal_told", 3, .scalar = refusal_told},
-    {"median", 1, .step = gather_values, .result = quantile},
+    {"median", 1, .step = gather_values, .number = median},
     {"quantile", 2, .step = gather_values, .result = quantile},
     {"list", 1, .step = gather_values, .result = list},
     {"size", 1, .scalar = size},

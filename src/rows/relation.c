@@ -49,6 +49,7 @@ static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
 nb_status nb_relation_prepare(const nb_relation *r, const char *sql, const char **rest, sqlite3_stmt **s, nb_ctx *ctx)
 {
     if (sqlite3_prepare_v2(r->store->db, sql, -1, s, rest) != SQLITE_OK) return fail(r, "SQL");
+    if (rest) *rest += strspn(*rest, " \t\r\n");
     if (!*s) return NB_OK;
     bind_parameters(r, *s);
     return nb_statement_defer(*s, ctx);
@@ -134,7 +135,6 @@ static nb_status ask_next(const nb_relation *r, const char **sql, bool alone, nb
     bool there = true;
     *a = (nb_grid){.ctx = ctx};
     NB_TRY(ctx, nb_relation_prepare(r, *sql, sql, &s, ctx));
-    *sql += strspn(*sql, " \t\r\n");
     if (!s) return NB_OK;
     NB_REQUIRE(ctx, !alone || !**sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", *sql);
     NB_NEED(names, nb_alloc(ctx, (size_t)sqlite3_column_count(s) + 1, sizeof *names));

@@ -100,26 +100,36 @@ static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, n
     return nb_answer_show(page, comments, a, ctx);
 }
 
+/* Shows the first query's answer, for people too where no other query makes a table. */
+static nb_status show_first(const nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)
+{
+    nb_grid a;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    return show_answer(page, sql, &a, ctx);
+}
+
 nb_status nb_query_show(nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)
 {
-    nb_grid first, a;
-    const char *rest = sql;
-    bool shown = false;
+    sqlite3_stmt *first;
+    const char *rest;
+    bool any, shown = false;
+    NB_TRY(ctx, nb_query_has_rows(r, sql, &any, ctx));
+    if (!any) return NB_OK;
     NB_TRY(ctx, nb_relation_need(r, sql, ctx));
-    NB_TRY(ctx, nb_relation_ask_next(r, &rest, &first, ctx));
-    if (first.count == 0) return NB_OK;
+    NB_TRY(ctx, nb_relation_prepare(r, sql, &rest, &first, ctx));
     while (*rest) {
         const char *at = rest;
+        nb_grid a;
         if (strncmp(at, "--", 2) == 0) NB_TRY(ctx, nb_relation_need(r, at, ctx));
         NB_TRY(ctx, nb_relation_ask_next(r, &rest, &a, ctx));
         if (!is_sentence(&a))
             NB_TRY(ctx, show_answer(page, strncmp(at, "--", 2) == 0 ? at : sql, &a, ctx));
         else if (!shown)
-            NB_TRY(ctx, show_answer(page, sql, &first, ctx));
+            NB_TRY(ctx, show_first(r, sql, page, ctx));
         shown = true;
         if (is_sentence(&a)) NB_TRY(ctx, add_sentences(page, at, &a));
     }
-    return shown ? NB_OK : show_answer(page, sql, &first, ctx);
+    return shown ? NB_OK : show_first(r, sql, page, ctx);
 }
 
 nb_status nb_query_tell(const nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)

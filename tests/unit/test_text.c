@@ -251,6 +251,21 @@ static void test_pieces(void **state)
     assert_true(nb_ctx_most(*state) < 5 * all.length);
 }
 
+/* A piece for which there is no memory leaves the text as it was, also where some of it would have fitted. */
+static void test_a_piece_too_many(void **state)
+{
+    nb_string all = NB_NO_TEXT;
+    assert_ok(*state, nb_append(&all, *state, "%s", "begun"));
+    nb_ctx_fail_alloc(*state, 1);
+    assert_int_equal(nb_append(&all, *state, "%0100d", 1), NB_ENOMEM);
+    nb_ctx_fail_alloc(*state, 0);
+    assert_string_equal(all.text, "begun");
+    nb_error_clear(*state);
+    assert_ok(*state, nb_append(&all, *state, "%0100d", 1));
+    assert_int_equal(strlen(all.text), 105);
+    assert_string_equal(all.text + 103, "01");
+}
+
 /* Half of what is left is of the end, unless texts differ elsewhere; what no cut tells apart has more columns. */
 static void test_shorten(void **state)
 {
@@ -274,13 +289,13 @@ static void test_shorten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
-        cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
-        cmocka_unit_test(test_same),      cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_cut),       cmocka_unit_test(test_wrap),
-        cmocka_unit_test(test_chance),    cmocka_unit_test(test_lists),
-        test_with_ctx(test_shell_line),   test_with_ctx(test_pieces),
-        test_with_ctx(test_shorten),
+        cmocka_unit_test(test_sequences),     cmocka_unit_test(test_what_becomes_of_it),
+        cmocka_unit_test(test_too_long),      test_with_ctx(test_messages),
+        cmocka_unit_test(test_same),          cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_cut),           cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_chance),        cmocka_unit_test(test_lists),
+        test_with_ctx(test_shell_line),       test_with_ctx(test_pieces),
+        test_with_ctx(test_a_piece_too_many), test_with_ctx(test_shorten),
     };
     return run_all(tests);
 }
