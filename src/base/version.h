@@ -52,7 +52,8 @@ enum { NB_STORE_FORMAT = 9, NB_STORE_OLDEST = 5 };
  *     20 a study is an nb_full_study: what it measures, what the config asks, how it runs, how it is shown
  *     21 the full text of a choice is a function's
  *     22 a column does not say that it may be infinite
- *     23 an attention's keep is passes_per_choice, a study's beside error_metric */
-enum { NB_ABI = 23 };
+ *     23 an attention's keep is passes_per_choice, a study's beside error_metric
+ *     24 a study's figures are of what the config asks of it */
+enum { NB_ABI = 24 };
 
 #endif

@@ -82,14 +82,9 @@ typedef struct nb_study {
     const nb_phase *phases;
     const unsigned *levels;
 
-    /* Kinds of figures, for a study outside the tree; a config without `plots` draws the first. Ends with NULL. NULL:
-     * the figures in the tree that name the study. */
-    const char *const *figures;
-
     /* Adds the SQL functions of the study's views and tables to a connection; each command opens its own. NULL: there
      * are none. */
     nb_status (*add_functions)(struct sqlite3 *db, nb_ctx *ctx);
-
 } nb_study;
 
 const nb_study *nb_study_standard(void);

@@ -12,6 +12,10 @@ typedef struct nb_key_values nb_key_values; /* config/keys.h */
 typedef struct {
     nb_study study;
 
+    /* What `plots` may name, for a study outside the tree; a config without it draws the first. Ends with NULL. NULL:
+     * the figures in the tree that name the study. */
+    const char *const *figures;
+
     /* True if an experiment of an exclusive study measures no time, so that others may run beside it; NULL: none. */
     bool (*untimed)(const nb_config *config);
 

@@ -161,17 +161,18 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
 /* The default figure: the study's first, or the standard one in the tree. */
 static const char *standard_figure(const nb_study *study)
 {
-    for (const nb_entry *e = nb_figures.entries; e->component && !study->figures; e++) {
+    const char *const *figures = nb_config_study_of(study)->figures;
+    for (const nb_entry *e = nb_figures.entries; e->component && !figures; e++) {
         const nb_output *figure = (const nb_output *)e->component;
         if (figure->standard && strcmp(figure->study, study->component.name) == 0) return e->component->name;
     }
-    return study->figures && *study->figures ? *study->figures : "[]";
+    return figures && *figures ? *figures : "[]";
 }
 
 static nb_status read_plots(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
     const nb_study *study = l->config->study;
-    const char *const *figures = study->figures;
+    const char *const *figures = nb_config_study_of(study)->figures;
     if (nb_yaml_count(f) == 0) return NB_OK;
     if (!figures) NB_TRY(l->ctx, nb_output_names(&nb_figures, study->component.name, &figures, l->ctx));
     return nb_read_words(k->name, f, figures, NULL, &l->config->plot_count, &l->config->plots, l->mistakes);
