@@ -86,8 +86,10 @@ static void find_weights(const plan *p, const nb_layer_head *h, const room *r)
     nb_scalar_gather(d, h->q, p->queries, r->drawn, r->q);
     for (int at = 0; at < p->queries; at += GROUP) {
         int count = nb_lesser(p->queries - at, GROUP);
+        /* z_ij = q_i'k_j/sqrt d: a column of n for each i */
         nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, n, count, d, 1 / sqrt(d), h->k, d, r->q + (size_t)at * (size_t)d, d, 0,
                        r->rows, n);
+        /* Weights exp(z_ij - largest_i)/sum_i in their place; the squares are summed over i */
         for (int i = 0; i < count; i++) {
             nb_scalar *row = r->rows + (size_t)i * (size_t)n, largest = nb_scalar_largest((size_t)n, row);
             nb_scalar sum = nb_scalar_exp_sum((size_t)n, row, largest);
@@ -96,6 +98,7 @@ static void find_weights(const plan *p, const nb_layer_head *h, const room *r)
             r->largest[at + i] = (double)largest;
             r->sum[at + i] = (double)sum;
         }
+        /* y_i */
         nb_scalar_gemm(NB_PLAIN, NB_PLAIN, dv, count, n, 1, h->v, dv, r->rows, n, 0,
                        r->outputs + (size_t)at * (size_t)dv, dv);
     }
@@ -113,6 +116,7 @@ static nb_status solve_least_squares(int rows, int cols, const double *a, double
     NB_NEED(vt, nb_alloc_reals(ctx, (size_t)rank, (size_t)cols));
     NB_NEED(p, nb_alloc_reals(ctx, (size_t)rank, (size_t)columns));
     NB_TRY(ctx, nb_svd(rows, cols, a, u, s, vt, ctx));
+    /* With a = U diag(s) V': x = V diag(1/s) U'y, 1/s = 0 for s up to rcond s_1 */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, columns, rows, 1, u, rows, y, rows, 0, p, rank);
     for (int j = 0; j < columns; j++)
         for (int i = 0; i < rank; i++) p[i + j * rank] = s[i] > rcond * s[0] ? p[i + j * rank] / s[i] : 0;
@@ -133,10 +137,12 @@ static nb_status fit_bias(const plan *p, const room *r, double *a, double *bias,
     double *rest, *gradient, norm;
     NB_NEED(rest, nb_alloc_reals(ctx, (size_t)rows, 1));
     NB_NEED(gradient, nb_alloc_reals(ctx, (size_t)cols, 1));
+    /* w minimises |a w - sum|: a_ic = exp(z_ic - largest_i), sum_i = sum_j exp(z_ij - largest_i) */
     for (int i = 0; i < rows; i++)
         for (int c = 0; c < cols; c++) a[i + c * rows] = exp((double)r->z[c + i * cols] - r->largest[i]);
     NB_TRY(ctx, solve_least_squares(rows, cols, a, p->rcond, 1, r->sum, bias, &norm, ctx));
     clamp_weights(cols, bias);
+    /* w <- w - a'(a w - sum)/|a|_2^2, kept within the bounds */
     for (int step = 0; step < STEPS && norm > 0; step++) {
         memcpy(rest, r->sum, (size_t)rows * sizeof *rest);
         nb_gemv(NB_PLAIN, rows, cols, 1, a, rows, bias, -1, rest);
@@ -156,6 +162,7 @@ static nb_status fit_values(const plan *p, const room *r, const double *bias, do
     double *y, *u, norm;
     NB_NEED(y, nb_alloc_reals(ctx, (size_t)rows, (size_t)dv));
     NB_NEED(u, nb_alloc_reals(ctx, (size_t)cols, (size_t)dv));
+    /* Row i of a: x_i, the softmax over c of z_ic + ln w_c; of y: y_i */
     for (int i = 0; i < rows; i++) {
         double largest = -INFINITY, sum = 0;
         for (int c = 0; c < cols; c++) largest = fmax(largest, (double)r->z[c + i * cols] + bias[c]);

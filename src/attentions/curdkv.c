@@ -53,10 +53,12 @@ static nb_status find_leverage(int d, int stride, int count, const nb_scalar *x,
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)d, 1));
     for (size_t j = 0; j < (size_t)count; j++)
         nb_scalar_to_double((size_t)d, x + j * (size_t)stride, points + j * (size_t)d);
+    /* X'X = U diag(s) U', and U'x of each token */
     nb_gram_upper(d, count, points, gram);
     NB_TRY(ctx, nb_symmetric_eigen(d, gram, values, ctx));
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, d, count, d, 1, gram, d, points, d, 0, p, d);
     for (int i = 0; i < d; i++) trace += values[i];
+    /* x'(X'X + lambda I)^-1 x = sum (U'x)_i^2 / (s_i + lambda), lambda = ridge sum s / d */
     for (size_t j = 0; j < (size_t)count; j++) {
         double sum = 0;
         for (int i = 0; i < d && values[i] > DBL_EPSILON * d * values[0]; i++)

@@ -137,6 +137,7 @@ typedef struct {
 static between squares_beside(const plan *p, int patch, int squares)
 {
     if (p->nearest) return (between){patch / p->factor, patch / p->factor, 0};
+    /* The patch's centre, where squares have theirs at 0, 1, ..., moved between the first and the last */
     double place = fmin(fmax((patch + 0.5) / p->factor - 0.5, 0), squares - 1);
     int first = (int)place;
     return (between){first, nb_lesser(first + 1, squares - 1), (nb_scalar)(place - first)};
@@ -155,6 +156,7 @@ static void interpolate(void *self, int task, int thread)
         for (int x = 0; x < p->columns; x++) {
             between i = squares_beside(p, y, p->low_rows), j = squares_beside(p, x, p->low_columns);
             nb_scalar *to = out + (before + (size_t)(y * p->columns + x)) * dv;
+            /* Bilinear among the four squares around it; nearest: the first alone, since both shares are 0 */
             const int rows[] = {i.first, i.first, i.second, i.second},
                       columns[] = {j.first, j.second, j.first, j.second};
             const nb_scalar shares[] = {(1 - i.share) * (1 - j.share), (1 - i.share) * j.share, i.share * (1 - j.share),

@@ -93,6 +93,7 @@ static void sum_keys(const work *w, int task, int thread, bool with_values)
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, task / p->blocks);
     const nb_scalar *k = points.k + (size_t)first * (size_t)d, *v = points.v + (size_t)first * (size_t)dv;
     nb_scalar *r = w->state->rooms[thread], *copy = r + (size_t)b * (size_t)b;
+    /* Step 1: column j of R_m is the softmax of k_i'a_mj/sqrt d; h_jm from the same logits */
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, b, d, 1 / sqrt(d), k, d, h->mean + (size_t)first * (size_t)d, d, 0, r,
                    keys);
     for (int j = 0; j < b; j++) {
@@ -100,6 +101,7 @@ static void sum_keys(const work *w, int task, int thread, bool with_values)
         nb_scalar_scale((size_t)keys, 1 / (h->weight[first + j] + least_weight), column);
         h->h[j * p->blocks + m] = find_softmax((size_t)keys, column, copy);
     }
+    /* Step 2: x_jm of all j and, in the last step, y_jm */
     nb_count_multiplications(3.0 * keys * b);
     nb_scalar_gemm(NB_PLAIN, NB_PLAIN, d, b, keys, 1 / sqrt(d), k, d, r, keys, 0, h->x + (size_t)m * (size_t)d,
                    d * p->blocks);
@@ -135,6 +137,7 @@ static position find_weights(const work *w, int task, int thread)
     const head_state *h = &w->state->heads[x.head];
     x.points = nb_layer_head_of(w->pass->layer, w->pass->out, x.head);
     x.q = x.points.q + (size_t)j * (size_t)d;
+    /* Step 3: column l of L_j is the softmax over m of x_jm'q - h_jm */
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, blocks, x.count, d, 1, h->x + (size_t)j * (size_t)(d * blocks), d, x.q,
                    d * b, 0, x.left, blocks);
     for (int l = 0; l < x.count; l++) {
@@ -153,6 +156,7 @@ static void find_left(void *self, int task, int thread)
     int b = w->plan.block, d = w->plan.shape->d, blocks = w->plan.blocks;
     position x = find_weights(w, task, thread);
     const head_state *h = &w->state->heads[x.head];
+    /* a_mj times its weight: the sum over l of L_j(m, l) q; then the weight */
     nb_scalar_gemm(NB_PLAIN, NB_TRANSPOSED, d, blocks, x.count, 1, x.q, d * b, x.left, blocks, 0,
                    h->mean + (size_t)x.j * (size_t)d, d * b);
     for (int m = 0; m < blocks; m++) h->weight[m * b + x.j] = 0;

@@ -85,12 +85,14 @@ static void sort_points(void *self, int task, int thread)
     const nb_scalar *directions = w->state->directions + (size_t)w->round * (size_t)p->half * d;
     int *order = w->state->order + (size_t)task * n, *codes = w->state->codes + (size_t)task * n;
     room *r = &w->state->rooms[thread];
+    /* Buckets, by the largest of (x'R, -x'R) */
     for (int at = 0; at < s->n; at += NB_BLOCK_QUERIES) {
         int count = nb_lesser(s->n - at, NB_BLOCK_QUERIES);
         nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, p->half, count, s->d, 1, directions, s->d, x + (size_t)at * d, s->d, 0,
                        r->sides, p->half);
         for (int i = 0; i < count; i++) codes[at + i] = bucket_of(p->half, r->sides + (size_t)i * (size_t)p->half);
     }
+    /* Counting sort: counts[b] becomes the place of the next point of bucket b */
     memset(r->counts, 0, ((size_t)buckets + 1) * sizeof *r->counts);
     for (size_t i = 0; i < n; i++) r->counts[codes[i] + 1]++;
     for (int b = 0; b < buckets; b++) r->counts[b + 1] += r->counts[b];

@@ -84,10 +84,12 @@ static double left_out(regression *g, double ridge)
 {
     size_t b = (size_t)g->rank_b;
     double sum = 0;
+    /* (S_I Q_B - H S_I Q_B)': column i is e_i */
     for (int c = 0; c < g->rank_b; c++)
         for (int j = 0; j < g->r; j++) g->shrunk[j + c * g->r] = kept(g, j, ridge) * g->z[j + c * g->r];
     memcpy(g->fit, g->rows->target, b * (size_t)g->k * sizeof *g->fit);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, g->rank_b, g->k, g->r, -1, g->shrunk, g->r, g->ut, g->r, 1, g->fit, g->rank_b);
+    /* |e_i|^2 / (1 - H_ii)^2 */
     for (int i = 0; i < g->k; i++) {
         double own = 0, residual = nb_frobenius(b, g->fit + (size_t)i * b);
         for (int j = 0; j < g->r; j++) own += kept(g, j, ridge) * g->ut[j + i * g->r] * g->ut[j + i * g->r];
@@ -203,12 +205,14 @@ static nb_status leave_out(normal_equations *e, double ridge, double *error, nb_
     int dv = e->of->dv, drawn = e->of->drawn;
     size_t m = (size_t)e->of->m, from = (size_t)(e->of->count - drawn);
     double *of_f = e->halves + m * (size_t)dv;
+    /* U'U = f f' + lambda s_1^2 I, and U'^-1 [f outputs', f_i of the drawn queries] */
     memcpy(e->matrix, e->gram, m * m * sizeof *e->gram);
     for (size_t j = 0; j < m; j++) e->matrix[j * m + j] += ridge * e->unit;
     memcpy(e->halves, e->moment, m * (size_t)dv * sizeof *e->moment);
     memcpy(of_f, e->f + from * m, m * (size_t)drawn * sizeof *of_f);
     NB_TRY(ctx, nb_factor_positive(e->of->m, e->matrix, ctx));
     nb_solve_upper(NB_TRANSPOSED, e->of->m, drawn + dv, e->matrix, e->halves);
+    /* outputs_i - W f_i, where W f_i = (U'^-1 f outputs')' U'^-1 f_i; then H_ii = |U'^-1 f_i|^2 */
     memcpy(e->left, e->outputs + from * (size_t)dv, (size_t)dv * (size_t)drawn * sizeof *e->left);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, dv, drawn, e->of->m, -1, e->halves, e->of->m, of_f, e->of->m, 1, e->left, dv);
     *error = 0;

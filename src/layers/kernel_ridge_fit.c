@@ -186,6 +186,7 @@ static nb_status system_new(const nb_kernel_ridge_plan *p, const nb_kernel_ridge
 static void find_inclusion(int n, int count, double *pi)
 {
     for (bool more = true; more;) {
+        /* Those above 1 stay at 1 and the others are scaled to the rest of the count, until none is above 1 */
         double rest = 0;
         int full = 0;
         for (int j = 0; j < n; j++) {

@@ -219,6 +219,7 @@ static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const
     for (int i = 0; i < lanes; i++) largest[i] = -INFINITY;
     stripe->pack(rule->d, count, q, r->q);
     find_logits(rule, slots, stripe, count, keys, r);
+    /* Weights exp(logit - largest), as 2^(c q'k - largest), and their sums */
     stripe->raise(keys, c, r->tile, largest);
     stripe->powers(keys, c, largest, r->tile, sum);
     find_outputs(rule, slots, stripe, keys, r);

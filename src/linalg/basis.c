@@ -290,8 +290,10 @@ static void factorise_panel(ordered *o)
     int width = o->width, used = o->used;
     nb_count_multiplications(width / 6.0 * width * width);
     double *g = o->g;
+    /* G = P'P of the panel P */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, width, width, o->n, 1, o->panel, o->n, o->panel, o->n, 0, g, width);
     o->used = 0;
+    /* Column j of R, G = R'R: r_ij = (g_ij - sum_l<i r_li r_lj) / r_ii, r_jj^2 = g_jj - sum_l<j r_lj^2 */
     for (int j = 0; j < used && o->used == j; j++) {
         double *column = g + j * width, whole = column[j];
         for (int i = 0; i <= j; i++) {
@@ -322,6 +324,7 @@ static void next_panel(ordered *o)
 {
     size_t n = (size_t)o->n, m = (size_t)o->m;
     double *from = o->a + n * (size_t)o->start;
+    /* The panel P of the next columns; more than eps n of a column's length has to be left of it */
     o->width = nb_panel_width(o->start);
     o->used = o->m - o->start < o->width ? o->m - o->start : o->width;
     memcpy(o->panel, from, n * (size_t)o->used * sizeof *from);
@@ -330,10 +333,12 @@ static void next_panel(ordered *o)
         o->least[j] = pow(DBL_EPSILON * o->n * nb_frobenius(n, from + n * (size_t)j), 2);
         memset(o->r + (size_t)(o->start + j) * m, 0, m * sizeof *o->r);
     }
+    /* P - Q Q'P = P_1 R_1, Q the columns before */
     subtract_projection(o, NULL);
     factorise_panel(o);
     if (o->used == 0) return;
     divide_panel(o);
+    /* Once more: P_1 - Q Q'P_1 = P_2 R_2, so that P = Q (Q'P + Q'P_1 R_1) + P_2 R_2 R_1 */
     memcpy(o->first, o->g, sizeof o->g);
     for (int j = 0; j < o->used; j++) o->least[j] = twice; /* they are of length 1 now */
     subtract_projection(o, o->first);

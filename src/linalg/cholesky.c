@@ -65,10 +65,12 @@ void nb_cholesky_eliminate_block(nb_cholesky *c, int count, const int *pivots, d
     size_t n = (size_t)c->n;
     int before = c->rank;
     double *formed = c->factor + n * (size_t)before;
+    /* K(:, pivots) - L L(pivots, :)' of the columns of L before the block */
     for (int i = 0; i < count; i++) c->column(c->self, pivots[i], formed + n * (size_t)i);
     nb_cholesky_rows(c, count, pivots, rows);
     nb_gemm(NB_PLAIN, NB_PLAIN, c->n, count, before, -1, c->factor, c->n, rows, before > 0 ? before : 1, 1, formed,
             c->n);
+    /* Within the block one by one; columns move up into the place of a pivot that is left out */
     for (int i = 0; i < count; i++) {
         if (!(c->residual[pivots[i]] > 0)) continue;
         if (c->rank < before + i) memcpy(c->factor + n * (size_t)c->rank, formed + n * (size_t)i, n * sizeof *formed);

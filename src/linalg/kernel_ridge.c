@@ -16,6 +16,7 @@ void nb_reweigh(int m, int k, const double *bias, double *f, double *near)
 {
     enum { AT_ONCE = 256 };
     double largest = nb_largest((size_t)m, bias), factors[AT_ONCE];
+    /* Entries times e^bias and `near` both have e^-largest besides, which the division cancels */
     for (int first = 0, count; first < m; first += count) {
         count = m - first < AT_ONCE ? m - first : AT_ONCE;
         for (int c = 0; c < count; c++) factors[c] = exp(bias[first + c] - largest);

@@ -432,8 +432,10 @@ nb_status nb_clusters_nearest(const nb_clusters *c, int *tokens, nb_ctx *ctx)
         all[j] = j;
         nb_bounding_set(&b, j, centre(c, j));
     }
+    /* Products -2 y'z of all points and centres, a panel of points at a time. */
     nb_count_multiplications((double)c->n * c->m * c->d);
     for (size_t i = 0; i < n; i += NB_PANEL) nb_panel_products(d, points.panels + i * d, m, all, b.z, products + i * m);
+    /* Minus the lower bounds of s^2 |x - c|^2, by which a centre's nearest token is found. */
     for (size_t j = 0; j < m; j++) {
         for (size_t i = 0; i < n; i++) {
             float product = products[i / NB_PANEL * NB_PANEL * m + NB_PANEL * j + i % NB_PANEL];

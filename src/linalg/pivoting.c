@@ -60,6 +60,7 @@ void nb_pivoting_eliminate(nb_pivoting *p, int pivot)
     double norm = sqrt(project(p, pivot));
     p->residual[pivot] = 0;
     if (!(norm > 0)) return;
+    /* The next q: what Q leaves of the pivot, normalised */
     memcpy(q, p->column, rows * sizeof *q);
     nb_scale(rows, 1 / norm, q);
     nb_count_multiplications(p->rows);
@@ -68,6 +69,7 @@ void nb_pivoting_eliminate(nb_pivoting *p, int pivot)
         return;
     }
     nb_count_multiplications(p->columns); /* of the squares below */
+    /* The squared residual of each column a loses (q'a)^2 */
     if (p->by_rows)
         nb_gemv(NB_PLAIN, p->columns, p->rows, 1, p->a, p->columns, q, 0, p->taken);
     else

@@ -317,13 +317,17 @@ static nb_status unseen_parts(const direct *d, const nb_request *r, const int *o
         for (int j = 0; j < m; j++) f[i + j * k] = d->f[j + token * m];
         memcpy(s + (size_t)i * (size_t)n, rows + (size_t)token * (size_t)n, (size_t)n * sizeof *s);
     }
+    /* W: the left singular vectors of F_U that are more than rounding */
     NB_TRY(ctx, nb_svd(k, m, f, u, values, vt, ctx));
     while (rank < most && values[rank] > DBL_EPSILON * n * values[0]) rank++;
+    /* H = W' S_U Q_B */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, d->rank_b, n, 1, s, n, d->q_b, n, 0, product, k);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, k, 1, u, k, product, k, 0, mid, m);
+    /* |S_U - W H Q_B'| */
     nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, d->rank_b, k, rank, 1, mid, m, u, k, 0, inside, d->rank_b);
     nb_gemm(NB_PLAIN, NB_PLAIN, n, k, d->rank_b, -1, d->q_b, n, inside, d->rank_b, 1, s, n);
     out->error_unseen_subspace = nb_frobenius(rows_u * (size_t)n, s) / norm;
+    /* |H - W' F_U X R_B'| */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, d->rank_b, m, 1, r->x, m, d->r_b, d->rank_b, 0, right, m);
     nb_gemm(NB_PLAIN, NB_PLAIN, k, d->rank_b, m, 1, f, k, right, m, 0, product, k);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, k, -1, u, k, product, k, 1, mid, m);

@@ -40,6 +40,7 @@ static nb_status find_nearest(int d, int m, const double *to, int n, const doubl
     NB_NEED(products, nb_alloc_raw(ctx, mm * PANEL));
     NB_NEED(half, nb_alloc_raw(ctx, mm));
     for (size_t c = 0; c < mm; c++) half[c] = nb_sum_of_squares(dd, to + c * dd) / 2;
+    /* The least |x - c|^2 has the largest x'c - |c|^2/2 */
     for (int i = 0; i < n; i += PANEL) {
         int count = n - i < PANEL ? n - i : PANEL;
         nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, count, d, 1, to, d, x + (size_t)i * dd, d, 0, products, m);
@@ -89,7 +90,9 @@ static nb_status weigh_keys(const nb_head *h, const double *rows, middle *x, nb_
     double *received = x->share, *weight;
     NB_NEED(weight, nb_alloc_reals(ctx, (size_t)x->m, 1));
     NB_TRY(ctx, find_nearest(h->d, x->m, x->k, h->n, h->k, x->group, ctx));
+    /* r = w'R/m */
     for (size_t i = 0; i < (size_t)x->m; i++) nb_add_scaled(n, x->w[i] / x->m, rows + i * n, received);
+    /* By landmark: number of keys, sum of r, and sum of P's weights, which are n r but never 0 */
     for (size_t j = 0; j < n; j++) {
         int c = x->group[j];
         x->bias[c]++;
@@ -139,7 +142,7 @@ static nb_status choose_ridge(const nb_head *h, const double *rest, middle *x, n
                            NULL, ctx);
 }
 
-/* b <- P + (T'M^-1)(sqrt(D) F')', from T', and what rounding may have done to it: eps of R goes through E = M^-1 F_c'D,
+/* b <- P' + (T'M^-1)(F_c'D), from T', and what rounding may have done to it: eps of R goes through E = M^-1 F_c'D,
  * that of the kernel through M^-1 on both sides. */
 static nb_status make_rows(const middle *x, double of_rows, double *b, double *noise, nb_ctx *ctx)
 {
@@ -148,10 +151,12 @@ static nb_status make_rows(const middle *x, double of_rows, double *b, double *n
     double *dual, *values;
     NB_NEED(dual, nb_alloc_raw(ctx, all));
     NB_NEED(values, nb_alloc_raw(ctx, 2 * square));
+    /* F_c'D and T'M^-1, whose product is (D F_c M^-1 T)' */
     for (size_t i = 0; i < (size_t)m; i++)
         for (size_t c = 0; c < (size_t)m; c++) values[i + c * (size_t)m] = x->features[c + i * (size_t)m] * x->scale[c];
     nb_gemm(NB_PLAIN, NB_PLAIN, n, m, m, 1, b, n, x->inverse, m, 0, dual, n);
     nb_gemm(NB_PLAIN, NB_PLAIN, n, m, m, 1, dual, n, values, m, 0, b, n);
+    /* P'; then E */
     for (size_t j = 0; j < (size_t)n; j++) b[(size_t)x->group[j] * (size_t)n + j] += x->share[j];
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, x->inverse, m, values, m, 0, values + square, m);
     double of_e = nb_frobenius(square, values + square), of_dual = nb_frobenius(all, dual);
@@ -168,6 +173,7 @@ static nb_status interpolate(const nb_scene *scene, double *b, middle *x, double
     NB_TRY(ctx, weigh_queries(h, x, ctx));
     NB_TRY(ctx, weigh_keys(h, b, x, ctx));
     NB_TRY(ctx, find_features(scene, x, ctx));
+    /* T = R - F_c'P, and sqrt(D) F_c */
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < n; j++) b[i * n + j] -= x->features[i * m + (size_t)x->group[j]] * x->share[j];
         for (size_t c = 0; c < m; c++) x->features[i * m + c] *= x->scale[c];

@@ -95,6 +95,7 @@ static void do_step(const room *r, double *x)
     double *p = r->p, *q = r->q, sign = r->iteration->of_residual ? -1 : 1;
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, sign, r->a, m, x, m, 0, r->y, m);
     for (int i = 0; i < m && r->iteration->of_residual; i++) r->y[i + i * m] += 1;
+    /* p = c_last y + c_last-1 I, then p <- y p + c_k I */
     for (size_t i = 0; i < square; i++) p[i] = c[last] * r->y[i];
     for (int i = 0; i < m; i++) p[i + i * m] += c[last - 1];
     for (int k = last - 2; k >= 0; k--) {
@@ -114,6 +115,7 @@ typedef struct {
     float *a, *x, *y, *p, *q; /* m x m */
 } room_single;
 
+/* do_step in single precision. */
 static void step_single(const room_single *r)
 {
     int m = r->m, last = r->iteration->terms - 1;

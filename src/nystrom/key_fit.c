@@ -76,10 +76,12 @@ static nb_status value(void *self, const double *x, double *out, nb_ctx *ctx)
     nb_count_multiplications(2 * (double)size); /* of the roots below, and of nb_dot */
     memcpy(f->keys, x, (size_t)f->tile.d * (size_t)m * sizeof *x);
     NB_TRY(ctx, f->kernel->fill(&f->tile, f->options, f->values, ctx));
+    /* A', the kernel's columns times roots, and A'A + lambda I */
     for (size_t i = 0; i < size; i++) f->a[i] = f->roots[i / (size_t)m] * f->values[i];
     if (isnan(f->lambda)) f->lambda = f->ridge * nb_sum_of_squares(size, f->a);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, 1, f->a, m, f->a, m, 0, f->square, m);
     for (int j = 0; j < m; j++) f->square[j + j * m] += f->lambda;
+    /* C A' and H from A' and A'G; out = f / tr G */
     memcpy(f->both, f->a, size * sizeof *f->both);
     nb_gemm(NB_PLAIN, NB_PLAIN, m, k, k, 1, f->a, m, f->gram, k, 0, f->both + size, m);
     NB_TRY(ctx, nb_solve_positive(m, f->square, 2 * k, f->both, ctx));
@@ -94,6 +96,7 @@ static nb_status gradient(void *self, double *out, nb_ctx *ctx)
     size_t size = (size_t)m * (size_t)k;
     double scale = -2 / f->total, *h = f->both + size;
     nb_count_multiplications((double)size);
+    /* -2 (H - (H A) C A') / tr G, in the place of H, and times roots for the kernel */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, 1, h, m, f->a, m, 0, f->square, m);
     nb_gemm(NB_PLAIN, NB_PLAIN, m, k, m, -scale, f->square, m, f->both, m, scale, h, m);
     for (size_t i = 0; i < size; i++) h[i] *= f->roots[i / (size_t)m];

@@ -115,15 +115,18 @@ static nb_status multiply(lanczos *l, nb_scene *scene, double *scratch, nb_ctx *
     size_t n = (size_t)l->n, widest = (size_t)l->widest;
     memset(l->w, 0, l->ld * (size_t)l->width * sizeof *l->w);
     memset(l->z, 0, widest * (size_t)l->count * sizeof *l->z);
+    /* y = C Q_B'v */
     for (size_t i = 0; i < (size_t)l->count; i++) {
         const nb_difference *d = &l->differences[i];
         nb_gemv(NB_TRANSPOSED, l->n, d->m, 1, d->q_b, l->n, l->v + i * l->ld, 0, scratch);
         nb_gemv(NB_PLAIN, d->m, d->m, 1, d->c, d->m, scratch, 0, l->y + i * widest);
     }
+    /* u = S v - Q_F y, times its scale; w = S'u and z = Q_F'u */
     if (scene->factors.rank)
         NB_TRY(ctx, step_factors(l, &scene->factors, ctx));
     else
         NB_TRY(ctx, nb_scene_pass(scene, stripe_step, l, ctx));
+    /* w <- w - Q_B C'z */
     for (size_t i = 0; i < (size_t)l->count; i++) {
         const nb_difference *d = &l->differences[i];
         nb_gemv(NB_TRANSPOSED, d->m, d->m, 1, d->c, d->m, l->z + i * widest, 0, scratch);

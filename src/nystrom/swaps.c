@@ -150,6 +150,7 @@ static bool new_direction(nb_swap_side *s, nb_swaps *w, int c)
     if (there) {
         nb_count_multiplications((double)w->n + w->m);
         nb_scale(n, 1 / sqrt(length2), w->u);
+        /* u becomes Q z, so that a_c = Q r with r = coefficients + sqrt(length2) z */
         for (int i = 0; i < w->m; i++) w->coefficients[i] += sqrt(length2) * w->z[i];
     } else {
         memcpy(w->u, old, n * sizeof *old);
@@ -179,17 +180,20 @@ static bool swap(nb_swap_side *s, nb_swaps *w, int j, int c)
     int n = w->n, m = w->m;
     if (!new_direction(s, w, c)) return false;
     replace_column(w, j);
+    /* E <- E + (H'z) (z'W) - (G'u) (u'a), without the old direction and with u in H'W */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, n, 1, 1, w->zh, m, w->zw, n, 1, w->e, m);
     nb_gemv(NB_TRANSPOSED, n, n, 1, s->a, n, w->u, 0, w->change);       /* u'a */
     nb_gemv(NB_TRANSPOSED, n, m, 1, w->g, n, w->u, 0, w->coefficients); /* u'G */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, n, 1, -1, w->coefficients, m, w->change, n, 1, w->e, m);
     nb_count_multiplications((2.0 + m) * n);
+    /* |a_c|^2 - |w_c|^2 and |e_c|^2; then what z'W and z'H change by */
     for (int i = 0; i < n; i++) {
         w->rest[i] += w->zw[i] * w->zw[i] - w->change[i] * w->change[i];
         w->zw[i] = w->change[i] - w->zw[i];
         w->energy[i] = nb_sum_of_squares((size_t)m, w->e + (size_t)i * (size_t)m);
     }
     for (int i = 0; i < m; i++) w->zh[i] = w->coefficients[i] - w->zh[i];
+    /* W <- W + z (u'a - z'W), H <- H + z (u'G - z'H) */
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, n, 1, 1, w->z, m, w->zw, n, 1, w->w, m);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, 1, 1, w->z, m, w->zh, m, 1, w->h, m);
     s->chosen[s->tokens[j]] = false;
@@ -202,8 +206,10 @@ double nb_swap_error2(const nb_swap_side *keys, const nb_swap_side *queries, nb_
 {
     int n = w->n, m = w->m;
     double sum = 0;
+    /* Q_C' S Q_R */
     nb_gemm(NB_PLAIN, NB_PLAIN, n, m, n, 1, keys->a, n, queries->q, n, 0, w->g, n);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, n, 1, keys->q, n, w->g, n, 0, w->middle, m);
+    /* |S - Q_C (Q_C' S Q_R) Q_R'|^2, some columns at a time */
     for (int first = 0; first < n; first += NB_SWAP_STRIPE) {
         int count = n - first < NB_SWAP_STRIPE ? n - first : NB_SWAP_STRIPE;
         memcpy(w->stripe, column(keys, n, first), (size_t)n * (size_t)count * sizeof(double));

@@ -94,12 +94,15 @@ static nb_status squares(unseen *u, const double *c, double *out, nb_ctx *ctx)
     const nb_projection *p = u->p;
     int m = p->m, k = u->seen->seen;
     size_t square = (size_t)m * (size_t)m, count = (size_t)m * (size_t)k;
+    /* |T|^2 = |S|^2 subspace^2 + |C - M|^2 */
     double all = u->of_s * p->subspace * p->subspace + nb_squared_distance(square, p->mid, c);
+    /* |T_I|^2: u->outside and |S_I Q_B - Q_I C|^2 */
     memcpy(u->scratch, u->rows.target, count * sizeof *u->scratch);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, k, m, -1, c, m, u->q, m, 1, u->scratch, m);
     *out = all - u->outside - nb_sum_of_squares(count, u->scratch);
     u->subtracted = *out >= small * fmax(all, u->of_s) && u->of_unseen >= small * u->of_s;
     if (u->subtracted) return NB_OK;
+    /* Where that cancels: row by row */
     direct_sums sums = {.c = c};
     NB_TRY(ctx, each_stripe(u, add_directly, &sums, ctx));
     *out = sums.difference;
@@ -242,12 +245,15 @@ static nb_status parts(unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
     double *best, *turned, least;
     NB_NEED(best, nb_alloc_raw(ctx, 2 * square));
     turned = best + square;
+    /* G times the best C: M - Q_I' S_I Q_B */
     memcpy(best, p->mid, square * sizeof *best);
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, -1, u->q, m, u->rows.target, m, 1, best, m);
+    /* The best C, with G = V diag(g) V': V diag(1/g) V' of that */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, m, 1, u->vectors, m, best, m, 0, turned, m);
     for (int j = 0; j < m; j++)
         for (int i = 0; i < m; i++) turned[i + j * m] = turned[i + j * m] / u->values[i];
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, u->vectors, m, turned, m, 0, best, m);
+    /* Its |T_U|^2; then |G^1/2 (best - C)|^2, which C misses more */
     NB_TRY(ctx, squares(u, best, &least, ctx));
     out->error_unseen_subspace = sqrt(least / u->of_unseen);
     for (size_t i = 0; i < square; i++) best[i] -= u->c[i];
@@ -271,11 +277,13 @@ static nb_status add_kept(const unseen *u, int count, const int *tokens, const d
     size_t dv = (size_t)u->p->scene->head->dv;
     double *difference, *product;
     NB_NEED(product, nb_alloc_raw(ctx, (size_t)m * (size_t)count));
+    /* |F_U X B|^2 = |Q_U C|^2, and row sums q_i C Q_B' 1 */
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, count, m, 1, u->c, m, q, m, 0, product, m);
     sums->inside += nb_sum_of_squares((size_t)m * (size_t)count, product);
     for (int i = 0; i < count; i++)
         sums->deviation = fmax(sums->deviation, fabs(nb_dot((size_t)m, q + i * m, sums->weights) - 1));
     if (!sums->exact) return NB_OK;
+    /* (S V - Q_F C Q_B' V)' of the rows U */
     NB_NEED(difference, nb_alloc_raw(ctx, dv * (size_t)count));
     for (size_t i = 0; i < (size_t)count; i++)
         memcpy(difference + i * dv, sums->exact + (size_t)tokens[i] * dv, dv * sizeof *difference);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* line.c - see line.h */
+/* line.c - with xx = sum (x - mean x)^2, xy = sum (x - mean x) (y - mean y), and rest the sum of the squared residuals
+ * y - mean y - slope (x - mean x): slope = xy / xx, se^2 = rest / (count - 2) / xx. */
 #include "statistics/line.h"
 
 #include "statistics/intervals.h"
