@@ -208,11 +208,31 @@ NB_FUNCTION(give_verdict)
     nb_ctx_free(ctx);
 }
 
+NB_FUNCTION(give_untested)
+{
+    estimated e;
+    const char *why = NULL;
+    if (!read_estimated(c, arguments[0], &e)) return;
+    nb_ctx *ctx = nb_ctx_new();
+    const nb_evidence evidence = {.unfinished = (const char *)sqlite3_value_text(arguments[1]),
+                                  .found = 1,
+                                  .sources = NB_LEAST_SOURCES,
+                                  .drawn_trials = e.drawn_trials,
+                                  .has_interval = true};
+    if (!ctx || nb_find_reason(&evidence, &why, ctx) != NB_OK)
+        sqlite3_result_error_nomem(c);
+    else if (why)
+        sqlite3_result_text(c, why, -1, SQLITE_TRANSIENT);
+    nb_ctx_free(ctx);
+}
+
 nb_status nb_estimate_functions_add(sqlite3 *db, nb_ctx *ctx)
 {
     int added = sqlite3_create_function(db, "estimate", OF_PAIR, NB_FUNCTION_FLAGS, NULL, NULL, gather, end_gathered);
     if (added == SQLITE_OK)
         added = sqlite3_create_function(db, "estimate_verdict", 3, NB_FUNCTION_FLAGS, NULL, give_verdict, NULL, NULL);
+    if (added == SQLITE_OK)
+        added = sqlite3_create_function(db, "estimate_untested", 2, NB_FUNCTION_FLAGS, NULL, give_untested, NULL, NULL);
     for (const part *p = parts; added == SQLITE_OK && p < parts + sizeof parts / sizeof *parts; p++)
         added = sqlite3_create_function(db, p->name, 1, NB_FUNCTION_FLAGS, (void *)(uintptr_t)p, give_part, NULL, NULL);
     NB_REQUIRE(ctx, added == SQLITE_OK, NB_ENOMEM, "functions of estimates: %s", sqlite3_errmsg(db));

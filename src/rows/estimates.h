@@ -11,6 +11,9 @@
  *   estimate_sources(e), estimate_heads(e), estimate_missing(e)
  *                              how many it is of; pairs of which one has no result
  *   estimate_tested(e)         1 where it has a p
+ *   estimate_untested(e, unfinished)
+ *                              why another test of these pairs, over their sources, says nothing, or NULL: the run is
+ *                              unfinished, or draws that sources share are of too few trials
  *   estimate_verdict(e, tests, unfinished)
  *                              on the terms of a comparison, of an interval so wide that so many tests hold together:
  *                              "better", "none" ...; unfinished: which rows have not been run, or NULL */

@@ -513,6 +513,41 @@ static int check_ranks(nb_relation *r, nb_ctx *ctx)
     return check_refusals(r, &c, ctx);
 }
 
+/* Friedman's test stands where the comparison of any two that are ranked has a verdict or lacks one for its own sources
+ * and results alone; where it does not, and there are sources enough, one of them is unsure. Returns how many
+ * tests there are not for such a reason. */
+static int check_tests(nb_relation *r, const shape *s, nb_ctx *ctx)
+{
+    const nb_compare_terms terms = {
+        .contrast = {.by = "strategy", .metric = "error", .all_pairs = true}, .confidence = 0.95, .margin = log(1.02)};
+    nb_comparison c;
+    nb_grid a;
+    int untested = 0, told = 0;
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
+    assert_ok(ctx, nb_relation_ask_freely(
+                       r,
+                       "SELECT a.spec, b.spec, t.core, t.landmarks, t.stratum_id, chi2, sources, standing_id "
+                       "FROM test JOIN titled AS t USING (standing_id) JOIN contender AS x USING (standing_id) "
+                       "JOIN contender AS y USING (standing_id) JOIN method AS a ON a.id = x.strategy_id "
+                       "JOIN method AS b ON b.id = y.strategy_id "
+                       "WHERE x.ranked AND y.ranked AND x.strategy_id < y.strategy_id ORDER BY standing_id",
+                       &a, NULL, NULL, ctx));
+    for (int i = 0; i < a.count; i++) {
+        const nb_cell *cell = nb_grid_at(&a, i, 0);
+        const nb_compared *x = find_pair(&c, cell, cell + 1, cell + 2, cell[3].integer, cell[4].integer);
+        assert_non_null(x);
+        bool unsure = s->unfinished || (x->drawn_trials >= 0 && x->drawn_trials < NB_LEAST_TRIALS);
+        if (cell[5].type == NB_CELL_REAL) assert_false(unsure);
+        told += unsure;
+        if (i + 1 < a.count && cell[7].integer == nb_grid_at(&a, i + 1, 7)->integer) continue;
+        bool counts = cell[5].type != NB_CELL_REAL && cell[6].integer >= NB_LEAST_SOURCES;
+        assert_true(!counts || told > 0);
+        untested += counts;
+        told = 0;
+    }
+    return untested;
+}
+
 /* The answers of a column to rows, in their order: "1010". */
 static const char *flags(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
@@ -617,7 +652,7 @@ static void test_one_answer(void **state)
     static table t;
     int stars[sizeof star_tables / sizeof *star_tables] = {0};
     int refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, core_forests = 0, mixed = 0, duels = 0,
-        not_dueled = 0, twice = 0;
+        not_dueled = 0, twice = 0, untested = 0;
     assert_ok(*state, nb_random_new(&rng, *state));
     gsl_rng_set(rng, 20261128);
     for (int run = 0; run < RUNS; run++) {
@@ -635,6 +670,7 @@ static void test_one_answer(void **state)
         duels += check_duels(r, &not_dueled, &twice, ctx);
         check_claims(r, &c, ctx);
         mixed += check_ranks(r, ctx);
+        untested += check_tests(r, &s, ctx);
         for (size_t i = 0; i < sizeof star_tables / sizeof *star_tables; i++) stars[i] += check_stars(r, i, ctx);
         for (int i = 0; i < c.count; i++) {
             refusals += c.items[i].verdict == NB_REFUSED;
@@ -645,7 +681,7 @@ static void test_one_answer(void **state)
     }
     for (size_t i = 0; i < sizeof star_tables / sizeof *star_tables; i++) assert_true(stars[i] > 0);
     assert_true(refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 && core_forests > 0 && mixed > 0 &&
-                duels > 0 && not_dueled > 0 && twice > 0); /* the runs are no special case */
+                duels > 0 && not_dueled > 0 && twice > 0 && untested > 0); /* the runs are no special case */
 }
 
 int main(void)

@@ -1,5 +1,7 @@
 -- Strategies of a standing that are ranked, over the sources in which all of them meet: `ranking` has mean ranks, and
--- the letters of the groups, which are the largest whose ranks differ by no more than the critical difference.
+-- the letters of the groups, which are the largest whose ranks differ by no more than the critical difference. `test`
+-- has the tests of ranks, or why there are none: too few sources, or what speaks against a verdict of compare too
+-- (estimate_untested).
 -- needs: contender
 CREATE TEMP TABLE score ( -- met: how many others it meets in a source; score: 2 for each better one, 1 for an equal
     standing_id INTEGER, source_id INTEGER, strategy_id INTEGER, met INTEGER, score INTEGER,
@@ -26,26 +28,44 @@ SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name 
 FROM (SELECT standing_id, source_id FROM entered EXCEPT SELECT standing_id, source_id FROM placed)
 JOIN source ON source.id = source_id JOIN stratum ON stratum.id = stratum_id;
 
+CREATE TEMP TABLE unsure AS -- why the tests say nothing, where that holds for two that are ranked
+WITH per_pair AS (
+    SELECT a.standing_id, a.strategy_id, b.strategy_id AS other_id,
+           estimate(x, y, noise_x, noise_y, se_x, se_y, p.stratum_id, source_id, p.head_id, trial, draws) AS e
+    FROM contender AS a CROSS JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id > a.strategy_id
+    CROSS JOIN standing AS s ON s.id = a.standing_id
+    CROSS JOIN agreed AS g ON g.question = 'strategy' AND g.value = +a.strategy_id AND g.setting = s.setting_id
+    CROSS JOIN pair AS p ON p.question = g.question AND p.same = g.same AND p.a = +a.strategy_id
+        AND p.b = +b.strategy_id AND s.stratum_id IN (-1, p.stratum_id)
+    WHERE a.ranked AND b.ranked GROUP BY a.standing_id, a.strategy_id, b.strategy_id)
+SELECT standing_id, min(estimate_untested(e, (SELECT text FROM unfinished))) AS why FROM per_pair GROUP BY standing_id;
+
 CREATE TEMP TABLE test AS
 WITH per_standing AS (
     SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked, max(planned) AS planned
     FROM contender GROUP BY standing_id),
+placed_if_sure AS (
+    SELECT placed.*, why, CASE WHEN why IS NULL THEN rank END AS sure_rank
+    FROM placed LEFT JOIN unsure USING (standing_id)),
 standing_test AS (
-    SELECT standing_id, count(DISTINCT source_id) AS sources, friedman_chi2(rank, source_id, strategy_id) AS chi2,
-           friedman_p(rank, source_id, strategy_id) AS chi2_p, friedman_f(rank, source_id, strategy_id) AS f,
-           friedman_f_p(rank, source_id, strategy_id) AS f_p, friedman_w(rank, source_id, strategy_id) AS w
-    FROM placed GROUP BY standing_id),
+    SELECT standing_id, count(DISTINCT source_id) AS sources, why,
+           friedman_chi2(sure_rank, source_id, strategy_id) AS chi2,
+           friedman_p(sure_rank, source_id, strategy_id) AS chi2_p,
+           friedman_f(sure_rank, source_id, strategy_id) AS f, friedman_f_p(sure_rank, source_id, strategy_id) AS f_p,
+           friedman_w(sure_rank, source_id, strategy_id) AS w
+    FROM placed_if_sure GROUP BY standing_id),
 missed_list AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY source_id DESC) AS place,
            group_concat(source, ' | ') OVER (PARTITION BY standing_id ORDER BY source_id) AS left_out
     FROM missed)
 SELECT per_standing.*, coalesce(sources, 0) AS sources, chi2, chi2_p, f, f_p, w,
-       nemenyi(sources, ranked) AS critical_difference,
+       CASE WHEN why IS NULL THEN nemenyi(sources, ranked) END AS critical_difference,
        coalesce(left_out, '') AS left_out,
        CASE WHEN ranked = 0 THEN 'no method has a result' WHEN ranked = 1 THEN 'only one method has a result'
             WHEN sources IS NULL THEN 'in no source all methods have a result'
-            WHEN chi2 IS NULL THEN sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END ||
-                ', fewer than ' || least_sources() END AS untested
+            WHEN sources < least_sources() THEN sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END ||
+                ', fewer than ' || least_sources()
+            ELSE why END AS untested
 FROM per_standing LEFT JOIN standing_test USING (standing_id)
 LEFT JOIN missed_list ON missed_list.standing_id = per_standing.standing_id AND place = 1;
 
