@@ -224,9 +224,7 @@ ln '$WORK/victim/file' hard
 mkdir closed closed/in
 touch closed/in/x
 chmod 000 closed/in closed
-/usr/bin/python3 -c 'import os
-for i in range(3000):
-    os.mkdir("d"); os.chdir("d")'
+/usr/bin/python3 '$(py_file)' dig 3000
 EOF
     for script in link inner; do
         experiment "command(run=\"sh $WORK/$script.sh\")"

@@ -173,6 +173,13 @@ expect_rows() {
     facts rows "$@"
 }
 
+# So many rows of a run are of the builds whose COLUMN of `info` begins so, and no others:
+# expect_builds RUN COLUMN '64 BEGINNING, 32 ANOTHER'
+expect_builds() {
+    "$NYSBENCH" info "$1" --format json >"$WORK/info.json" || { echo "info ends with status $?"; return 1; }
+    facts builds "$2" "$3" <"$WORK/info.json"
+}
+
 # A plan has these numbers, named as in its JSON: expect_plan 'rows=40 done=0 to_run=40' ARGUMENT... of plan
 expect_plan() {
     "$NYSBENCH" plan "${@:2}" --format json >"$WORK/plan.json" || { echo "plan ends with status $?"; return 1; }

@@ -265,12 +265,10 @@ with() { # KERNELS COMMAND...
     run with "$two" run "$WORK/c.yaml" --set trials=4 --mixed -o "$WORK/r"
     expect_status 0
     output=$(grep '2 builds' <<<"$output") tell nysbench run "$WORK/c.yaml" --mixed
-    ONE=$one TWO=$two of_json '
-import os
-one, two = (os.environ[name] + " " for name in ("ONE", "TWO"))
-assert all(m["arithmetic"].split(", ")[-1][:2] == "1 " for m in x), x # threads of BLAS
-assert [sum(m["rows"] for m in x if m["arithmetic"].startswith(kernels)) for kernels in (one, two)] == [6, 2], x
-assert len({m["executable"] for m in x}) == 1, x' "$NYSBENCH" info "$WORK/r"
+    expect_builds "$WORK/r" arithmetic "6 $one, 2 $two"
+    of_json 'assert {m["arithmetic"].split(", ")[-1][:2] for m in x} == {"1 "}, x # threads of BLAS' \
+        "$NYSBENCH" info "$WORK/r"
+    of_json 'assert len({m["executable"] for m in x}) == 1, x' "$NYSBENCH" info "$WORK/r"
     warned export "$WORK/r"
     grep -q "\"arithmetic\": \"$two kernels" "$WORK/r/manifest.json"
 }

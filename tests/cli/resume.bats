@@ -62,11 +62,7 @@ sound() {
         --set "problems=gaussian(n=20, d=4)" --set trials=3 -o "$WORK/r" >"$WORK/out"
     output=$(grep '2 builds' "$WORK/out") tell nysbench run
     [ "$(manifests)" = "64 0, 32 0" ]
-    OURS=$ours THEIRS=$theirs of_json '
-import os
-assert [m["rows"] for m in x] == [64, 32], x
-assert all(m["executable"].startswith(os.environ[name]) for m, name in zip(x, ("OURS", "THEIRS"))), x' \
-        "$NYSBENCH" info "$WORK/r"
+    expect_builds "$WORK/r" executable "64 $ours, 32 $theirs"
     "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv" 2>"$WORK/told"
     output=$(cat "$WORK/told") tell nysbench export
     cmp "$WORK/x.csv" "$WORK/r/rows.csv"

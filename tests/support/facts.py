@@ -3,6 +3,7 @@
 
     facts.py rows RUN '16 ok, 4 skipped'           these, and no others, are the rows of RUN/rows.csv by status
     facts.py numbers 'NAME=NUMBER ...' <JSON       the only record of a list has these values
+    facts.py builds COLUMN '6 PREFIX, 2 ANOTHER' <JSON   the rows of the manifests by how their column begins
     facts.py of STATEMENT <JSON                    runs a statement of Python on `x`, what the JSON holds
 """
 import collections
@@ -27,6 +28,16 @@ def numbers(wanted):
         sys.exit(f"found {found}, expected {wanted}")
 
 
+def builds(column, wanted):
+    wanted = {prefix: int(count) for count, prefix in (part.split() for part in wanted.split(", "))}
+    found = collections.Counter()
+    for manifest in json.load(sys.stdin):
+        value = manifest[column]
+        found[next((prefix for prefix in wanted if value.startswith(prefix)), value)] += manifest["rows"]
+    if found != wanted:
+        sys.exit(f"rows by {column} are {dict(found)}, expected {wanted}")
+
+
 def refuse(word):
     raise ValueError(f"{word} is no JSON")
 
@@ -35,4 +46,4 @@ def of(statement):
     exec(statement, {"x": json.load(sys.stdin, parse_constant=refuse)})
 
 
-{"rows": rows, "numbers": numbers, "of": of}[sys.argv[1]](*sys.argv[2:])
+{"rows": rows, "numbers": numbers, "builds": builds, "of": of}[sys.argv[1]](*sys.argv[2:])

@@ -7,6 +7,13 @@ import sys
 import time
 
 
+def dig(depth):
+    """Folders in the current one, each in the one before."""
+    for _ in range(int(depth)):
+        os.mkdir("d")
+        os.chdir("d")
+
+
 def close_terminal(program, folder, *words):
     pid, terminal = pty.fork()
     if pid == 0:
