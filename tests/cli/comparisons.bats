@@ -15,28 +15,28 @@ both="{pairing: both, strategies: exchange}" # a block
     run small --set "blocks=[{strategies: [uniform, kmeans, segment_means], pairing: [joint, independent]}, $both]"
     expect_status 0
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/errors"
-    quoted '^    kmeans, [a-z]+|^  The pairing .*' "$WORK/errors"
+    quoted '^    kmeans, [a-z]+|[0-9)]\*|^  The pairing .*' "$WORK/errors" # two trials are too few for a star
     "$NYSBENCH" table "$WORK/r" shares >"$WORK/shares"
     quoted '^    exchange, .* [a-z]+' "$WORK/shares" # once a core
     warned plot "$WORK/r" ratio
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/r/shares.csv"
     py check_pairings "$WORK/r"
-    [ "$(grep -c '[0-9)]\*' "$WORK/errors")" -eq 0 ] # two trials are too few for a star
+}
+
+# The lines of the table of errors that have a star are golden, below the names of their problems: error_stars RUN
+error_stars() {
+    "$NYSBENCH" table "$1" errors >"$WORK/errors"
+    quoted '^(clusters|heads)\(.*|^    .*[0-9)]\*.*' "$WORK/errors"
 }
 
 @test "a star is for what is surely below the next of its pairing, and never for the heads of one file" {
     run small -q --set trials=12 --set cores=iterative \
         --set "blocks=[{strategies: [uniform, kmeans], pairing: [joint, independent]}, $both]"
     expect_status 0
-    run "$NYSBENCH" table "$WORK/r" errors
-    # kmeans is, at each m, under joint and under independent; exchange has no other beside it
-    [ "$(sed -n '/^clusters/,/^$/p' <<<"$output" | grep '^    kmeans' | grep -o '[0-9)]\*' | wc -l)" -eq 4 ]
-    [ "$(sed -n '/^clusters/,/^$/p' <<<"$output" | grep -o '[0-9)]\*' | wc -l)" -eq 4 ]
-    [ "$(sed -n '/^heads/,/^$/p' <<<"$output" | grep -c '[0-9)]\*')" -eq 0 ]
+    error_stars "$WORK/r" # kmeans at each m, under joint and under independent; exchange has no other beside it
     # of five trials none
     small -q --set trials=5 --set cores=iterative --set strategies=[uniform,kmeans]
-    "$NYSBENCH" table "$WORK/r" errors | sed -n '1,/^Median/p' >"$WORK/five"
-    [ "$(grep -c '[0-9)]\*' "$WORK/five")" -eq 0 ]
+    error_stars "$WORK/r"
 }
 
 # Two problems, cores and sizes, an oracle, and a block whose strategy is refused, since it has another pairing. The
@@ -244,6 +244,12 @@ Y
     [ -s "$WORK/r/plots/error_iterative.gp" ]
 }
 
+# The lines of the table of cores are golden, with stars and other marks, and why a core has no star: core_lines RUN
+core_lines() {
+    "$NYSBENCH" table "$1" cores >"$WORK/cores"
+    quoted '^  [a-z]+\(.*' "$WORK/cores"
+}
+
 @test "the table of cores leaves blank what was not planned, and has no star for two sources" {
     config <<'Y'
 problems: ["gaussian(n=48, d=4)", "clusters(n=48, d=4)"]
@@ -261,18 +267,9 @@ blocks:
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    table=$("$NYSBENCH" table "$WORK/r" cores | sed -n '/^Cores, /,/^100 /p')
-    grep -qE '^  fitted\(rows=auto\) +[0-9.]+! +[0-9.e-]+$' <<<"$table" # on half of the choices: no star
-    grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ]  {14}[0-9.e-]+$' <<<"$table" ||
-        grep -qE '^  chosen\(of=svd\) +[0-9.]+[* ] +[0-9.e-]+$' <<<"$table"
-    if grep -q -- ' - ' <<<"$(grep '^  [sicf]' <<<"$table")"; then false; fi
-    if grep -q '[0-9]\*' <<<"$table"; then false; fi
-    [ "$(grep -c '!' <<<"$table")" -eq 1 ]
-}
-
-# Usage: core_stars RUN: "CORE:STARS" for each line of the table of cores that has some.
-core_stars() {
-    "$NYSBENCH" table "$1" cores | sed -n '/^Cores, /,/^100 /p' | awk '{n = gsub(/[0-9]\*/, "")} n {print $1 ":" n}'
+    core_lines "$WORK/r"
+    of_json 'assert [r["landmarks"] for r in x if r["core"].startswith(("chosen(", "fitted("))] == [4, 8], x' \
+        "$NYSBENCH" table "$WORK/r" cores
 }
 
 core_verdicts() {
@@ -292,16 +289,16 @@ cores: ["svd(rcond=0.9)", iterative]
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    [ "$(core_stars "$WORK/r")" = "iterative(steps=6):1" ]
+    core_lines "$WORK/r"
     [ "$(core_verdicts "$WORK/r" --pool strategy)" = undecided,better ]
     # one that has looked at the rows that it is judged on
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/s" --set 'cores=["svd(rcond=0.9)", "fitted(rows=48)"]'
     expect_status 0
-    [ -z "$(core_stars "$WORK/s")" ]
+    core_lines "$WORK/s"
     [ "$(core_verdicts "$WORK/s")" = refused,refused,refused,refused ]
     # one that another build has measured
     in_store "$WORK/r" "INSERT INTO manifests SELECT id + 1, build, 'another', text FROM manifests;
         UPDATE results SET manifest = manifest + 1 WHERE core LIKE 'iterative(steps=6%'"
-    [ -z "$(core_stars "$WORK/r")" ]
+    core_lines "$WORK/r"
     [ "$(core_verdicts "$WORK/r")" = refused ]
 }

@@ -7,6 +7,35 @@ import sqlite3
 import sys
 
 
+def check_verdicts(json_path):
+    lines = json.load(open(json_path))
+    for x in lines:
+        low, high = x["joint_low"], x["joint_high"]
+        close = low >= 1 / 1.02 and high <= 1.02
+        judged = "better" if high < 1 else "worse" if low > 1 else "equivalent" if close else "undecided"
+        assert x["verdict"] == judged and x["family"] == len(lines), x
+        assert low < x["low"] < x["high"] < high or len(lines) == 1, x
+
+
+def check_baseline(json_path, shares, ratio):
+    lines = json.load(open(json_path))
+    table, figure = (list(csv.DictReader(open(path, newline=""))) for path in (shares, ratio))
+    assert {x["label"] for x in table if x["error_relative"] == "1"} == {"kmeans"}, table # its own error over its own
+    # NOLINT(wording): a label
+    assert {x["series"] for x in figure} == {"leverage, oracle", "segment_means"}, figure
+    drawn, told = (sorted(float(x["ratio"]) for x in rows) for rows in (figure, lines))
+    assert len(drawn) == len(told) == 8
+    assert all(abs(x / y - 1) < 1e-13 for x, y in zip(drawn, told)) # some roundings of 8 logarithms
+
+
+def check_inputs(json_path, ranks):
+    lines = [x for x in json.load(open(json_path)) if x["input"]]
+    inputs = [f"max_n = {n}, permute = {p}" for n in (20, 40) for p in ("false", "true")]
+    assert [x["input"] for x in lines] == inputs, lines
+    assert all(x["heads"] == x["sources"] == x["pairs"] == 8 for x in lines), lines
+    assert {x["input"] for x in json.load(open(ranks))} == {None, *inputs}
+
+
 def check_wins(json_path):
     error, cosine = (json.load(open(json_path + metric)) for metric in ("error", "cosine"))
     assert all(x[0] == "undecided" or x[:3] == y[:3] for x, y in zip(error, cosine)), (error, cosine)

@@ -306,6 +306,8 @@ def check_side_by_side(work):
     joint = {"family", "joint_low", "joint_high", "verdict", "why", "more_sources"}
     alone = lambda lines: [{name: value for name, value in x.items() if name not in joint} for x in lines]
     assert alone(read("both")) == alone(read("time") + read("error"))
+    models = collections.Counter(x["model"] for x in read("both"))
+    assert models == {"all": 16, "gaussian(n=60, d=8)": 12, "gaussian(n=130, d=8)": 12}, models
     families = [{x["family"] for x in read(name) if x["model"] == "all"} for name in ("both", "time", "error")]
     assert max(families[0]) == max(families[1]) + max(families[2]), families
     rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
