@@ -41,6 +41,9 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
         u->noise += all->noise;
         u->exact += all->exact;
         u->exact_baseline += all->exact_baseline;
+        u->skipped += all->skipped + all->skipped_baseline;
+        u->untimed += all->untimed;
+        u->untimed_baseline += all->untimed_baseline;
         u->disturbed += all->disturbed;
         u->missing += failures == NB_FAILURES_WORST ? 0 : single;
     }

@@ -19,9 +19,11 @@ typedef struct {
     int infinite;            /* values that were not finite before they were averaged within the head */
     int found, missing;      /* pairs of rows, rows, or values of a query: that have a result, that lack one */
     int noise; /* left out: not above their rounding noise, where a ratio, a slope or an order would be noise */
-    int exact, exact_baseline; /* left out: pairs of which the one's, the other's result is exact */
-    int disturbed;             /* of those found: other work disturbed a time, see nb_disturbance */
-    const char *why;           /* why there are none, or none that count; NULL: there are */
+    int exact, exact_baseline;     /* left out: pairs of which the one's, the other's result is exact */
+    int skipped;                   /* of those missing: refused by what they need */
+    int untimed, untimed_baseline; /* rows of the one, of the other, that are well and have no time */
+    int disturbed;                 /* of those found: other work disturbed a time, see nb_disturbance */
+    const char *why;               /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;
 
 /* The tables of rows that are chosen for a claim (rows/where.h): all that it is about, those of the part of it that is

@@ -155,6 +155,9 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
                             .noise = u->noise,
                             .exact = u->exact,
                             .exact_baseline = u->exact_baseline,
+                            .skipped = u->skipped,
+                            .untimed = u->untimed,
+                            .untimed_baseline = u->untimed_baseline,
                             .drawn_trials = u->drawn_trials,
                             .has_interval = !isnan(r->low),
                             .no_interval = wins ? "no source differs" : "it has no interval"};

@@ -643,6 +643,21 @@ static void test_noise(void **state)
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
 }
 
+/* What has no result because it was refused is told apart from what failed, as in a comparison. */
+static void test_skipped(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 0.01);
+    for (int i = 0; i < t.count; i += 2) {
+        t.rows[i].measures.error = t.rows[i].measures.error_unseen = NAN;
+        t.rows[i].status = "failed";
+    }
+    expect_void(&t, COMPARE("ratio: [null, 0.95]"), *state);
+    for (int i = 0; i < t.count; i += 2) t.rows[i].status = "skipped";
+    expect_void(&t, COMPARE("ratio: [null, 0.95]"), *state);
+}
+
 /* What differs beside what is compared must be named, and rows that are planned for one alone are told. */
 static void test_confounded(void **state)
 {
@@ -869,6 +884,7 @@ int main(void)
         test_with_ctx(test_models),
         test_with_ctx(test_void),
         test_with_ctx(test_confounded),
+        test_with_ctx(test_skipped),
         test_with_ctx(test_builds),
         test_with_ctx(test_untested),
         test_with_ctx(test_out_of_memory),
