@@ -3,6 +3,7 @@
  * for programs by show/query.h. */
 #include "commands/command.h"
 
+#include "base/builder.h"
 #include "base/fields.h"
 #include "components/study.h"
 #include "rows/refusal.h"
@@ -69,13 +70,12 @@ static nb_status print_table(const nb_table *table, const wish *w, nb_ctx *ctx)
 /* Says above the tables what those that compare rows confound. */
 static nb_status tell_confounded(const wish *w, nb_ctx *ctx)
 {
-    const char *all = "";
+    nb_string all = NB_NO_TEXT;
     nb_page page;
-    for (const char *const *c = w->confounded; c && *c; c++)
-        NB_NEED(all, nb_format(ctx, "%s%s%s", all, *all ? ", " : "", *c));
-    if (!*all || !nb_format_is_page(w->format)) return NB_OK;
+    for (const char *const *c = w->confounded; c && *c; c++) NB_TRY(ctx, nb_append_item(&all, ", ", ctx, "%s", *c));
+    if (!*all.text || !nb_format_is_page(w->format)) return NB_OK;
     nb_page_make(&page, ctx);
-    nb_page_prose(&page, NB_PAGE_SHARED, "CONFOUNDED: rows that are compared may differ in %s too", all);
+    nb_page_prose(&page, NB_PAGE_SHARED, "CONFOUNDED: rows that are compared may differ in %s too", all.text);
     NB_TRY(ctx, nb_format_page(&page, w->format));
     fputc('\n', stdout);
     return NB_OK;

@@ -10,12 +10,12 @@
 WITH bar AS ( -- from the first of a group to its last
     SELECT standing_id, first, last, row_number() OVER (PARTITION BY standing_id ORDER BY first) - 1 AS number
     FROM equals WHERE first < last),
-deep AS ( -- as many layers as bars lie side by side somewhere: of bars that end in order, every so many-th is free
+bar_layers AS ( -- as many as bars lie side by side somewhere: of bars that end in order, every so many-th is free
     SELECT standing_id, max(depth) AS layers
     FROM (SELECT a.standing_id, count(*) AS depth FROM bar AS a JOIN bar AS b ON b.standing_id = a.standing_id
               AND b.first <= a.first AND b.last >= a.first GROUP BY a.standing_id, a.first)
     GROUP BY standing_id),
-named AS (
+drawn_standing AS (
     SELECT *, stem || CASE WHEN min(title) OVER of_scope < max(title) OVER of_scope THEN ', ' || title ELSE '' END
            AS figure
     FROM titled WINDOW of_scope AS (PARTITION BY scope_id))
@@ -35,8 +35,9 @@ SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned 
        stem AS _stem, title AS _title,
        CASE WHEN max(chi2 IS NOT NULL) OVER (PARTITION BY figure)
            THEN 'bars join what is not told apart by Nemenyi''s test, alpha = 0.05' ELSE '' END AS _bars
-FROM ranking AS r JOIN named USING (standing_id) JOIN test USING (standing_id) JOIN method AS m ON m.id = r.strategy_id
+FROM ranking AS r JOIN drawn_standing USING (standing_id) JOIN test USING (standing_id)
+JOIN method AS m ON m.id = r.strategy_id
 LEFT JOIN bar ON bar.standing_id = r.standing_id AND bar.first = r.place
 LEFT JOIN ranked AS final ON final.standing_id = r.standing_id AND final.place = bar.last
-LEFT JOIN deep ON deep.standing_id = r.standing_id
+LEFT JOIN bar_layers ON bar_layers.standing_id = r.standing_id
 ORDER BY scope_id, stratum_id, landmarks, r.place;

@@ -14,12 +14,12 @@ WHERE (SELECT count(*) FROM core) > 1 GROUP BY landmarks, a_id, b_id ORDER BY la
 WITH median_ratio AS MATERIALIZED (
     SELECT landmarks, a_id, b_id, median(ratio) AS ratio FROM duel_of_twice GROUP BY landmarks, a_id, b_id),
 shown AS (SELECT *, row_number() OVER (ORDER BY id) AS column FROM entrant WHERE usual AND NOT oracle),
-m AS (SELECT DISTINCT landmarks FROM median_ratio)
-SELECT 'm = ' || m.landmarks || ', over m = ' || (2 * m.landmarks) AS _part, a.column AS "", a.label AS core,
+halved AS (SELECT DISTINCT landmarks FROM median_ratio)
+SELECT 'm = ' || halved.landmarks || ', over m = ' || (2 * halved.landmarks) AS _part, a.column AS "", a.label AS core,
        b.column AS _across, ratio AS _cell, CASE WHEN ratio >= 9.995 THEN '%.0f' ELSE '%.2f' END AS _format
-FROM m JOIN shown AS a JOIN shown AS b
-LEFT JOIN median_ratio AS k ON k.landmarks = m.landmarks AND a_id = a.id AND b_id = b.id
-ORDER BY m.landmarks, a.id, b.id;
+FROM halved JOIN shown AS a JOIN shown AS b
+LEFT JOIN median_ratio AS k ON k.landmarks = halved.landmarks AND a_id = a.id AND b_id = b.id
+ORDER BY halved.landmarks, a.id, b.id;
 
 WITH shown AS (
     SELECT core_id FROM entrant_core JOIN entrant ON entrant.id = entrant_id WHERE usual AND NOT oracle AND part = 0)

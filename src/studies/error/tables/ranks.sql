@@ -45,22 +45,22 @@ rank_cell AS (
     UNION ALL SELECT standing_id, 3, 5, 0, 'Kendall''s W', w, '%.2f', NULL FROM column WHERE tested
     UNION ALL SELECT standing_id, 3, 6, 0, 'critical difference', critical_difference, '%.2f', NULL
     FROM column WHERE tested),
-lost AS ( -- of a stratum that is left out as a whole its number of sources
+lost_source AS ( -- of a stratum that is left out as a whole its number of sources
     SELECT standing_id, CASE WHEN whole THEN label || ': all ' || count(*) ELSE source END AS name,
            min(source_id) AS place, whole
     FROM (SELECT m.*, s.stratum_id < 0 AND (standing_id, m.stratum_id) NOT IN (
               SELECT standing_id, stratum_id FROM placed JOIN source ON source.id = source_id) AS whole
           FROM missed AS m JOIN standing AS s ON s.id = standing_id) JOIN stratum ON stratum.id = stratum_id
     GROUP BY standing_id, CASE WHEN whole THEN -1 - stratum_id ELSE source_id END),
-losers AS (
+losing_methods AS (
     SELECT standing_id, listed(CASE WHEN missing > 0 THEN label || ' in ' || missing END, strategy_id) AS names
     FROM contender JOIN method ON method.id = strategy_id
     GROUP BY standing_id HAVING min(missing) < max(missing)),
 sentence AS (
     SELECT standing_id, 1 AS kind, 0 AS place, 'left out, since a method has no result there: ' ||
            listed(name, place - 1e9 * whole) || coalesce('; without a result: ' || names, '') AS text
-    FROM lost JOIN column USING (standing_id) LEFT JOIN losers USING (standing_id) WHERE shown AND ranked > 1
-    GROUP BY standing_id
+    FROM lost_source JOIN column USING (standing_id) LEFT JOIN losing_methods USING (standing_id)
+    WHERE shown AND ranked > 1 GROUP BY standing_id
     UNION ALL
     SELECT standing_id, 2, strategy_id, method.label || CASE WHEN missing = c.planned THEN ' has no result' ELSE
            ' is not compared with ' || first.label || ': ' || refusal_told(refusal, 'it', first.label) END
@@ -69,16 +69,16 @@ sentence AS (
     WHERE shown AND column.ranked > 0 AND NOT c.ranked
     UNION ALL
     SELECT standing_id, 3, 0, 'no test: ' || untested FROM column WHERE untested IS NOT NULL),
-said AS ( -- once, where it is the same in all columns
+told_sentence AS ( -- once, where it is the same in all columns
     SELECT *, count(*) OVER (PARTITION BY scope_id, stratum_id, kind, place, text) AS times,
            row_number() OVER (PARTITION BY scope_id, stratum_id, kind, place, text ORDER BY landmarks) AS time
     FROM sentence JOIN column USING (standing_id)),
-noted AS (
+block_notes AS (
     SELECT scope_id, stratum_id, row_number() OVER (PARTITION BY scope_id, stratum_id ORDER BY kind DESC, place DESC,
                landmarks DESC) AS last,
            group_concat(CASE WHEN times = columns THEN '' ELSE 'landmarks ' || landmarks || ': ' END || text, char(10))
                OVER (PARTITION BY scope_id, stratum_id ORDER BY kind, place, landmarks) AS notes
-    FROM said WHERE times < columns OR time = 1)
+    FROM told_sentence WHERE times < columns OR time = 1)
 SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, cell AS _cell, format AS _format,
        mark AS _mark, scope_items AS _part, title AS _about, notes AS _note, constant AS _constant,
        CASE WHEN pooled THEN
@@ -91,5 +91,5 @@ SELECT label AS landmarks, CASE WHEN shown THEN landmarks END AS _across, cell A
            THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||
            'intervals of ''nysbench compare'' do.' ELSE '' END AS _caveat
 FROM rank_cell JOIN column USING (standing_id) JOIN (SELECT max(tested) AS any FROM column)
-LEFT JOIN noted ON noted.scope_id = column.scope_id AND noted.stratum_id = column.stratum_id AND last = 1
+LEFT JOIN block_notes AS n ON n.scope_id = column.scope_id AND n.stratum_id = column.stratum_id AND last = 1
 ORDER BY column.scope_id, column.stratum_id, part, place, strategy_id, landmarks;

@@ -32,7 +32,7 @@ sentence AS (
     SELECT standing_id, a_id, b_id, a.label || ' against ' || b.label || ': ' || refusal_told(refusal, 'it', b.label)
     FROM bout JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id WHERE refusal IS NOT NULL
         AND b_id < a_id),
-noted AS (
+standing_notes AS (
     SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY place DESC, other DESC) AS last,
            group_concat(text, char(10)) OVER (PARTITION BY standing_id ORDER BY place, other) AS notes
     FROM sentence),
@@ -52,5 +52,5 @@ JOIN titled USING (standing_id)
 LEFT JOIN bout ON bout.standing_id = a.standing_id AND bout.a_id = a.strategy_id AND bout.b_id = b.strategy_id
 LEFT JOIN tested_bout_estimate AS j ON j.standing_id = a.standing_id AND j.a_id = min(a.strategy_id, b.strategy_id)
     AND j.b_id = max(a.strategy_id, b.strategy_id)
-LEFT JOIN noted ON noted.standing_id = a.standing_id AND last = 1
+LEFT JOIN standing_notes ON standing_notes.standing_id = a.standing_id AND last = 1
 ORDER BY scope_id, stratum_id, landmarks, a.number, b.number;
