@@ -210,21 +210,30 @@ static nb_status find_head_conflicts(const comparer *c)
     return NB_OK;
 }
 
-/* Finds whether the value's mean over strata is surely on both sides of none in settings that the pooled one has; where
- * they are farthest apart. `wholes`: by setting, the pooled one that it is of. */
+/* Whether it is of the same two, over strata, in a setting that the pooled one has. `wholes`: by setting, the pooled one
+ * that it is of. */
+static bool is_part(const nb_compared *x, const nb_grid *wholes, const nb_compared *pooled)
+{
+    return x->stratum == NB_OVER_STRATA && x->contrast->baseline == pooled->contrast->baseline &&
+           x->contrast->value == pooled->contrast->value &&
+           nb_grid_at(wholes, x->contrast->setting, 0)->integer == pooled->contrast->setting;
+}
+
+/* Finds whether the value's mean over strata is surely on both sides of none in settings that the pooled one has, by
+ * intervals that hold together; where they are farthest apart. */
 static nb_status find_change(const comparer *c, const nb_comparison *each, const nb_grid *wholes, nb_compared *pooled)
 {
     const nb_compared *ends[] = {NULL, NULL};
     const char *places[2], *column = c->terms->contrast.pool;
-    int pool = 0;
+    int pool = 0, tested = 0;
+    for (int i = 0; i < each->count; i++)
+        tested += is_part(&each->items[i], wholes, pooled) && !isnan(each->items[i].estimate.t_p);
     for (int i = 0; i < each->count; i++) {
         const nb_compared *x = &each->items[i];
-        if (x->stratum != NB_OVER_STRATA || x->contrast->baseline != pooled->contrast->baseline ||
-            x->contrast->value != pooled->contrast->value ||
-            nb_grid_at(wholes, x->contrast->setting, 0)->integer != pooled->contrast->setting)
-            continue;
-        if (x->estimate.high < 0 && (!ends[0] || x->estimate.mean < ends[0]->estimate.mean)) ends[0] = x;
-        if (x->estimate.low > 0 && (!ends[1] || x->estimate.mean > ends[1]->estimate.mean)) ends[1] = x;
+        if (!is_part(x, wholes, pooled)) continue;
+        nb_interval joint = nb_estimate_interval(&x->estimate, nb_joint_confidence(c->terms->confidence, tested));
+        if (joint.high < 0 && (!ends[0] || x->estimate.mean < ends[0]->estimate.mean)) ends[0] = x;
+        if (joint.low > 0 && (!ends[1] || x->estimate.mean > ends[1]->estimate.mean)) ends[1] = x;
     }
     if (!ends[0] || !ends[1]) return NB_OK;
     while (strcmp(ends[0]->contrasts->setting_columns[pool], column) != 0) pool++;

@@ -547,6 +547,15 @@ static void test_settings(void **state)
     assert_int_equal(c.count, 1);
     assert_close(c.items[0].estimate.mean, 0, 1e-14);
     tell("eggs", c.items[0].change);
+    /* with four eggs an interval of its own says worse, but none that holds with that of three */
+    terms.contrast.pool = NULL;
+    c = compare(*state, &b, &terms);
+    double shift = (c.items[1].estimate.low + c.items[1].joint.low) / 2;
+    assert_true(c.items[1].joint.low < shift && shift < c.items[1].estimate.low);
+    for (int i = half + 1; i < b.count; i += 2) scale(&b.rows[i], exp(-shift));
+    terms.contrast.pool = "eggs";
+    c = compare(*state, &b, &terms);
+    assert_null(c.items[0].change);
     for (int i = 0; i < b.count; i++) b.rows[i].recipe = i % 2 ? "sweet" : "plain";
     terms.contrast.pool = NULL;
     terms.contrast.all_pairs = true;
