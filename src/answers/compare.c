@@ -210,8 +210,8 @@ static nb_status find_head_conflicts(const comparer *c)
     return NB_OK;
 }
 
-/* Whether it is of the same two, over strata, in a setting that the pooled one has. `wholes`: by setting, the pooled one
- * that it is of. */
+/* Returns whether it is of the same two, over strata, in a setting that the pooled one has. `wholes`: by setting, the
+ * pooled one that it is of. */
 static bool is_part(const nb_compared *x, const nb_grid *wholes, const nb_compared *pooled)
 {
     return x->stratum == NB_OVER_STRATA && x->contrast->baseline == pooled->contrast->baseline &&
