@@ -1,70 +1,94 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* estimates.c - see estimates.h. estimate() unites its pairs to units, and these to an estimate; its value is the bytes
- * of what it has found, of which the other functions give parts. */
+/* estimates.c - see estimates.h. Pairs come in the order of their groups. Those of a group are united to units, and
+ * these to an estimate. Verdicts hold together, and so are found when all groups are known. */
 #include "rows/estimates.h"
 
-#include "rows/function.h"
+#include "rows/made_tables.h"
+#include "rows/run_facts.h"
 #include "rows/statement.h"
 #include "statistics/multiple.h"
 #include "statistics/pairs.h"
 #include "statistics/verdict.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The columns of a pair. */
 enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS, OF_PAIR };
 
-typedef struct { /* pairs of a group */
-    int count, room;
-    nb_row_pair *pairs;
-    bool failed;
-} gathered;
+/* The columns of a table of estimates, before those of the groups. */
+enum { RATIO, LOW, HIGH, SOURCES, HEADS, MISSING, VERDICT, UNTESTED, OF_ESTIMATE };
 
 typedef struct { /* of a group */
-    char kind[8];
     nb_estimate estimate;
     int pairs, missing, drawn_trials;
 } estimated;
 
-static const char estimated_kind[8] = "nb_esti1";
+typedef struct {
+    const nb_relation *relation;
+    sqlite3_stmt *insert;
+    int columns;           /* that say which group a pair is of */
+    sqlite3_value **group; /* their values; NULL: there is none yet */
+    nb_row_pair *pairs;    /* of the group */
+    int pair_count, pair_room;
+    estimated *all;
+    int count, room;
+    nb_ctx *scratch, *ctx;
+} maker;
 
-static nb_row_pair pair_of(sqlite3_value **v)
+static nb_row_pair pair_at(sqlite3_stmt *s, int first)
 {
-    return (nb_row_pair){.stratum = sqlite3_value_int(v[STRATUM]),
-                         .source = sqlite3_value_int(v[SOURCE]),
-                         .head = sqlite3_value_int(v[HEAD]),
-                         .trial = sqlite3_value_int(v[TRIAL]),
-                         .x = {nb_value_real(v[X]), nb_value_real(v[NOISE_X]), nb_value_real(v[SE_X])},
-                         .y = {nb_value_real(v[Y]), nb_value_real(v[NOISE_Y]), nb_value_real(v[SE_Y])},
-                         .shares = sqlite3_value_int(v[DRAWS])};
+    return (nb_row_pair){.stratum = sqlite3_column_int(s, first + STRATUM),
+                         .source = sqlite3_column_int(s, first + SOURCE),
+                         .head = sqlite3_column_int(s, first + HEAD),
+                         .trial = sqlite3_column_int(s, first + TRIAL),
+                         .x = {nb_real_at(s, first + X), nb_real_at(s, first + NOISE_X), nb_real_at(s, first + SE_X)},
+                         .y = {nb_real_at(s, first + Y), nb_real_at(s, first + NOISE_Y), nb_real_at(s, first + SE_Y)},
+                         .shares = sqlite3_column_int(s, first + DRAWS)};
 }
 
-NB_FUNCTION(gather)
+static bool has_value(sqlite3_stmt *s, int column, sqlite3_value *value)
 {
-    gathered *g = sqlite3_aggregate_context(c, sizeof *g);
-    if (!g || g->failed) return;
-    if (g->count == g->room) {
-        int room = g->room ? 2 * g->room : 16;
-        nb_row_pair *pairs = realloc(g->pairs, (size_t)room * sizeof *pairs);
-        g->failed = !pairs;
-        if (!pairs) return;
-        g->pairs = pairs;
-        g->room = room;
+    int type = sqlite3_column_type(s, column);
+    if (type != sqlite3_value_type(value)) return false;
+    if (type == SQLITE_NULL) return true;
+    if (type == SQLITE_INTEGER) return sqlite3_column_int64(s, column) == sqlite3_value_int64(value);
+    return strcmp((const char *)sqlite3_column_text(s, column), (const char *)sqlite3_value_text(value)) == 0;
+}
+
+/* Whether the row is of the group. */
+static bool goes_on(const maker *m, sqlite3_stmt *s)
+{
+    for (int i = 0; i < m->columns; i++)
+        if (!m->group[i] || !has_value(s, i, m->group[i])) return false;
+    return true;
+}
+
+static void free_value(void *slot)
+{
+    sqlite3_value_free(*(sqlite3_value **)slot);
+}
+
+/* The row's group is the next. */
+static nb_status begin_group(maker *m, sqlite3_stmt *s)
+{
+    for (int i = 0; i < m->columns; i++) {
+        sqlite3_value_free(m->group[i]);
+        NB_REQUIRE(m->ctx, m->group[i] = sqlite3_value_dup(sqlite3_column_value(s, i)), NB_ENOMEM, "out of memory");
     }
-    g->pairs[g->count++] = pair_of(arguments);
+    m->pair_count = 0;
+    return NB_OK;
 }
 
-static nb_status estimate(gathered *g, estimated *e, nb_ctx *ctx)
+static nb_status estimate(const maker *m, estimated *e)
 {
+    nb_ctx *ctx = m->scratch;
     nb_paired paired;
     nb_estimate *all;
     int strata = 0;
-    for (int i = 0; i < g->count; i++)
-        if (g->pairs[i].stratum >= strata) strata = g->pairs[i].stratum + 1;
-    NB_TRY(ctx, nb_pairs_unite(g->count, g->pairs, strata, &(nb_pair_terms){.difference = false}, &paired, ctx));
+    for (int i = 0; i < m->pair_count; i++)
+        if (m->pairs[i].stratum >= strata) strata = m->pairs[i].stratum + 1;
+    NB_TRY(ctx, nb_pairs_unite(m->pair_count, m->pairs, strata, &(nb_pair_terms){.difference = false}, &paired, ctx));
     NB_NEED(all, nb_alloc(ctx, (size_t)strata + 1, sizeof *all));
     const nb_estimate_terms terms = {.confidence = 0.95, .common = paired.common, .mean_alone = true};
     NB_TRY(ctx, nb_estimate_units(paired.unit_count, paired.units, strata, &terms, all, ctx));
@@ -73,41 +97,7 @@ static nb_status estimate(gathered *g, estimated *e, nb_ctx *ctx)
                      .pairs = counts->pairs,
                      .missing = counts->missing + counts->missing_baseline,
                      .drawn_trials = nb_drawn_trials(strata + 1, paired.common, paired.shares)};
-    memcpy(e->kind, estimated_kind, sizeof e->kind);
     return NB_OK;
-}
-
-static void end_gathered(sqlite3_context *c)
-{
-    gathered *g = sqlite3_aggregate_context(c, 0);
-    if (!g) return;
-    nb_ctx *ctx = g->failed ? NULL : nb_ctx_new();
-    estimated e;
-    if (!ctx)
-        sqlite3_result_error_nomem(c);
-    else if (estimate(g, &e, ctx) != NB_OK)
-        sqlite3_result_error(c, nb_error_message(ctx), -1);
-    else
-        sqlite3_result_blob(c, &e, sizeof e, SQLITE_TRANSIENT);
-    nb_ctx_free(ctx);
-    free(g->pairs);
-}
-
-/* False, and the function fails, where it is none. */
-static bool read_estimated(sqlite3_context *c, sqlite3_value *value, estimated *e)
-{
-    const void *bytes = sqlite3_value_blob(value);
-    bool is_one = sqlite3_value_bytes(value) == sizeof *e && memcmp(bytes, estimated_kind, sizeof estimated_kind) == 0;
-    if (is_one)
-        memcpy(e, bytes, sizeof *e);
-    else
-        sqlite3_result_error(c, "expected an estimate, as estimate() makes", -1);
-    return is_one;
-}
-
-static bool is_tested(const nb_estimate *e)
-{
-    return !isnan(e->t_p);
 }
 
 /* The end of an interval of a ratio; NaN where so few sources have none, or it is infinite. */
@@ -116,61 +106,37 @@ static double ratio_end(const nb_estimate *e, double end)
     return e->sources >= NB_LEAST_SOURCES && isfinite(end) ? exp(end) : NAN;
 }
 
-typedef struct { /* a function that gives a part of an estimate: a double, or an int */
-    const char *name;
-    double (*real)(const estimated *e);
-    int (*integer)(const estimated *e);
-} part;
-
-static double ratio(const estimated *e)
+/* Adds the group with what is found of it, but for its verdict. */
+static nb_status end_group(maker *m)
 {
-    return exp(e->estimate.mean);
+    if (m->pair_count == 0) return NB_OK;
+    NB_GROW(m->ctx, m->all, m->count, m->room);
+    estimated *e = &m->all[m->count++];
+    NB_TRY(m->ctx, estimate(m, e));
+    nb_ctx_release(m->scratch, 0);
+    for (int i = 0; i < m->columns; i++) sqlite3_bind_value(m->insert, 1 + OF_ESTIMATE + i, m->group[i]);
+    return nb_relation_add(m->relation, m->insert, "rrriii", exp(e->estimate.mean),
+                           ratio_end(&e->estimate, e->estimate.low), ratio_end(&e->estimate, e->estimate.high),
+                           e->estimate.sources, e->estimate.units, e->missing);
 }
 
-static double low(const estimated *e)
+static nb_status read_pairs(maker *m, sqlite3_stmt *s)
 {
-    return ratio_end(&e->estimate, e->estimate.low);
+    for (bool there;;) {
+        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &there));
+        if (!there) return end_group(m);
+        if (!goes_on(m, s)) {
+            NB_TRY(m->ctx, end_group(m));
+            NB_TRY(m->ctx, begin_group(m, s));
+        }
+        NB_GROW(m->ctx, m->pairs, m->pair_count, m->pair_room);
+        m->pairs[m->pair_count++] = pair_at(s, m->columns);
+    }
 }
 
-static double high(const estimated *e)
+static bool is_tested(const estimated *e)
 {
-    return ratio_end(&e->estimate, e->estimate.high);
-}
-
-static int sources(const estimated *e)
-{
-    return e->estimate.sources;
-}
-
-static int heads(const estimated *e)
-{
-    return e->estimate.units;
-}
-
-static int missing(const estimated *e)
-{
-    return e->missing;
-}
-
-static int tested(const estimated *e)
-{
-    return is_tested(&e->estimate);
-}
-
-static const part parts[] = {{"estimate_ratio", .real = ratio},     {"estimate_low", .real = low},
-                             {"estimate_high", .real = high},       {"estimate_sources", .integer = sources},
-                             {"estimate_heads", .integer = heads},  {"estimate_missing", .integer = missing},
-                             {"estimate_tested", .integer = tested}};
-
-NB_FUNCTION(give_part)
-{
-    const part *p = sqlite3_user_data(c);
-    estimated e;
-    if (!read_estimated(c, arguments[0], &e)) return;
-    if (p->integer)
-        sqlite3_result_int(c, p->integer(&e));
-    else
-        sqlite3_result_double(c, p->real(&e)); /* NaN: NULL */
+    return !isnan(e->estimate.t_p);
 }
 
 /* What has no p has no verdict either. */
@@ -189,68 +155,61 @@ static nb_status judge(const estimated *e, int tests, const char *unfinished, nb
                                   .has_interval = !isnan(e->estimate.low),
                                   .no_interval = ""};
     *verdict = NB_NO_VERDICT;
-    if (!is_tested(&e->estimate)) return NB_OK;
+    if (!is_tested(e)) return NB_OK;
     nb_interval joint = nb_estimate_interval(&e->estimate, nb_joint_confidence(0.95, tests));
     return nb_judge(joint, log(NB_USUAL_MARGIN), &evidence, false, verdict, &why, ctx);
 }
 
-NB_FUNCTION(give_verdict)
+/* Finds why another test of the same pairs says nothing, over whatever sources; NULL: it may say something. */
+static nb_status find_untested(const estimated *e, const char *unfinished, const char **why, nb_ctx *ctx)
 {
-    estimated e;
-    nb_verdict verdict;
-    if (!read_estimated(c, arguments[0], &e)) return;
-    nb_ctx *ctx = nb_ctx_new();
-    const char *unfinished = (const char *)sqlite3_value_text(arguments[2]);
-    if (!ctx || judge(&e, sqlite3_value_int(arguments[1]), unfinished, &verdict, ctx) != NB_OK)
-        sqlite3_result_error_nomem(c);
-    else
-        sqlite3_result_text(c, nb_verdict_names[verdict], -1, SQLITE_STATIC);
-    nb_ctx_free(ctx);
-}
-
-NB_FUNCTION(give_untested)
-{
-    estimated e;
-    const char *why = NULL;
-    if (!read_estimated(c, arguments[0], &e)) return;
-    nb_ctx *ctx = nb_ctx_new();
-    const nb_evidence evidence = {.unfinished = (const char *)sqlite3_value_text(arguments[1]),
+    const nb_evidence evidence = {.unfinished = unfinished,
                                   .found = 1,
                                   .sources = NB_LEAST_SOURCES,
-                                  .drawn_trials = e.drawn_trials,
+                                  .drawn_trials = e->drawn_trials,
                                   .has_interval = true};
-    if (!ctx || nb_find_reason(&evidence, &why, ctx) != NB_OK)
-        sqlite3_result_error_nomem(c);
-    else if (why)
-        sqlite3_result_text(c, why, -1, SQLITE_TRANSIENT);
-    nb_ctx_free(ctx);
+    return nb_find_reason(&evidence, why, ctx);
 }
 
-nb_status nb_estimate_functions_add(sqlite3 *db, nb_ctx *ctx)
+static nb_status judge_all(const maker *m, const nb_sql_given *given)
 {
-    int added = sqlite3_create_function(db, "estimate", OF_PAIR, NB_FUNCTION_FLAGS, NULL, NULL, gather, end_gathered);
-    if (added == SQLITE_OK)
-        added = sqlite3_create_function(db, "estimate_verdict", 3, NB_FUNCTION_FLAGS, NULL, give_verdict, NULL, NULL);
-    if (added == SQLITE_OK)
-        added = sqlite3_create_function(db, "estimate_untested", 2, NB_FUNCTION_FLAGS, NULL, give_untested, NULL, NULL);
-    for (const part *p = parts; added == SQLITE_OK && p < parts + sizeof parts / sizeof *parts; p++)
-        added = sqlite3_create_function(db, p->name, 1, NB_FUNCTION_FLAGS, (void *)(uintptr_t)p, give_part, NULL, NULL);
-    NB_REQUIRE(ctx, added == SQLITE_OK, NB_ENOMEM, "functions of estimates: %s", sqlite3_errmsg(db));
+    sqlite3_stmt *update;
+    const char *unfinished;
+    int tests = 0;
+    NB_TRY(m->ctx, nb_relation_unfinished(m->relation, &unfinished, m->ctx));
+    NB_TRY(m->ctx, nb_sql_prepare(m->relation, "estimates.judge", given, &update, m->ctx));
+    for (int i = 0; i < m->count; i++) tests += is_tested(&m->all[i]);
+    for (int i = 0; i < m->count; i++) {
+        nb_verdict verdict;
+        const char *untested;
+        NB_TRY(m->ctx, judge(&m->all[i], tests, unfinished, &verdict, m->scratch));
+        NB_TRY(m->ctx, find_untested(&m->all[i], unfinished, &untested, m->scratch));
+        NB_TRY(m->ctx, nb_relation_add(m->relation, update, "tti", nb_verdict_names[verdict], untested, i + 1));
+        nb_ctx_release(m->scratch, 0);
+    }
     return NB_OK;
 }
 
 nb_status nb_estimates_make(const nb_relation *r, const char *view, nb_ctx *ctx)
 {
+    maker m = {.relation = r, .ctx = ctx};
     nb_grid columns;
     const char **groups, *estimates;
+    sqlite3_stmt *pairs;
     NB_TRY(ctx, nb_sql_ask(r, "estimates.columns", NB_GIVEN(NB_GIVE_VALUE("view", view)), &columns, ctx));
     NB_REQUIRE(ctx, columns.count > OF_PAIR, NB_EBUG, "the view %s has no pairs in groups", view);
-    NB_NEED(groups, nb_alloc(ctx, (size_t)(columns.count - OF_PAIR) + 1, sizeof *groups));
-    for (int i = 0; i < columns.count - OF_PAIR; i++) groups[i] = nb_grid_at(&columns, i, 0)->text;
+    m.columns = columns.count - OF_PAIR;
+    NB_NEED(groups, nb_alloc(ctx, (size_t)m.columns + 1, sizeof *groups));
+    for (int i = 0; i < m.columns; i++) groups[i] = nb_grid_at(&columns, i, 0)->text;
     NB_NEED(estimates, nb_format(ctx, "%s_estimate", view));
-    return nb_sql_run(r, "estimates.make",
-                      NB_GIVEN(NB_GIVE_NAME("estimates", estimates), NB_GIVE_NAME("pairs", view),
-                               NB_GIVE_NAMES("groups", groups), NB_GIVE_NAME("first", groups[0]),
-                               NB_GIVE_NAMES("others", groups + 1)),
-                      ctx);
+    const nb_sql_given *given =
+        NB_GIVEN(NB_GIVE_NAME("estimates", estimates), NB_GIVE_NAME("pairs", view), NB_GIVE_NAMES("groups", groups),
+                 NB_GIVE_NAME("first", groups[0]), NB_GIVE_NAMES("others", groups + 1));
+    NB_TRY(ctx, nb_table_make(r, estimates, "estimates.table", given, &m.insert, ctx));
+    NB_NEED(m.group, nb_alloc(ctx, (size_t)m.columns, sizeof *m.group));
+    for (int i = 0; i < m.columns; i++) NB_TRY(ctx, nb_defer(ctx, free_value, &m.group[i]));
+    NB_NEED(m.scratch, nb_ctx_child(ctx));
+    NB_TRY(ctx, nb_sql_prepare(r, "estimates.pairs", given, &pairs, ctx));
+    NB_TRY(ctx, read_pairs(&m, pairs));
+    return judge_all(&m, given);
 }

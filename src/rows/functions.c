@@ -3,7 +3,6 @@
  * of an estimate or a test each of its parts is a function. */
 #include "rows/functions.h"
 
-#include "rows/function.h"
 #include "rows/refusal.h"
 #include "statistics/agreement.h"
 #include "statistics/friedman.h"
@@ -24,12 +23,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
+
+/* A function as SQLite calls it; not all look at how many arguments they have. */
+#define NB_FUNCTION(name) \
+    static void name(sqlite3_context *c, __attribute__((unused)) int count, sqlite3_value **arguments)
+
 typedef struct { /* the rows of a group: `width` numbers each, NaN for NULL */
     int count, room, width;
     double *values;
     double share; /* of a quantile */
     bool failed;
 } gathered;
+
+/* NaN of NULL. */
+static double number_of(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
+}
 
 static const char list_kind[8] = "nb_list1"; /* before the values of a list */
 
@@ -84,8 +95,7 @@ NB_FUNCTION(gather)
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     if (!g || g->failed || (!f->all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
     if (!make_room(g, count, 1)) return;
-    for (int i = 0; i < count; i++)
-        g->values[(size_t)g->count * (size_t)count + (size_t)i] = nb_value_real(arguments[i]);
+    for (int i = 0; i < count; i++) g->values[(size_t)g->count * (size_t)count + (size_t)i] = number_of(arguments[i]);
     g->count++;
 }
 
@@ -95,12 +105,12 @@ NB_FUNCTION(gather_values)
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
     if (!g || g->failed || type == SQLITE_NULL || size == 0 || !make_room(g, 1, size)) return;
-    if (count > 1) g->share = nb_value_real(arguments[1]);
+    if (count > 1) g->share = number_of(arguments[1]);
     if (type == SQLITE_BLOB)
         memcpy(g->values + g->count, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind,
                (size_t)size * sizeof *g->values);
     else
-        g->values[g->count] = nb_value_real(arguments[0]);
+        g->values[g->count] = number_of(arguments[0]);
     g->count += size;
 }
 
@@ -203,7 +213,7 @@ NB_FUNCTION(size)
 NB_FUNCTION(repeated)
 {
     int times = sqlite3_value_int(arguments[1]);
-    double x = nb_value_real(arguments[0]);
+    double x = number_of(arguments[0]);
     if (!isnan(x) && times > 0) give_list(c, (size_t)times, &x, 0, false);
 }
 
@@ -373,7 +383,7 @@ NB_FUNCTION(gather_text)
     g->failed = !copy;
     int at = g->count; /* ascending by place, then text */
     for (; copy && at > 0; at--) {
-        double place = nb_value_real(arguments[1]);
+        double place = number_of(arguments[1]);
         if (g->items[at - 1].place < place ||
             (g->items[at - 1].place == place && strcmp(g->items[at - 1].text, copy) <= 0))
             break;
@@ -381,7 +391,7 @@ NB_FUNCTION(gather_text)
     }
     if (!copy) return;
     g->items[at].text = copy;
-    g->items[at].place = nb_value_real(arguments[1]);
+    g->items[at].place = number_of(arguments[1]);
     g->count++;
 }
 
@@ -411,7 +421,7 @@ typedef struct {
 NB_FUNCTION(holm_step)
 {
     corrected *h = sqlite3_aggregate_context(c, sizeof *h);
-    double p = nb_value_real(arguments[0]);
+    double p = number_of(arguments[0]);
     if (!h) return;
     if (!h->begun) *h = (corrected){.steps.left = sqlite3_value_int(arguments[1]), .begun = true};
     h->last = isnan(p) ? NAN : nb_holm_next(&h->steps, p);
@@ -433,7 +443,7 @@ NB_FUNCTION(cannot_leave)
 /* Returns the finite values of a list. */
 NB_FUNCTION(only_finite)
 {
-    double x = nb_value_real(arguments[0]);
+    double x = number_of(arguments[0]);
     if (sqlite3_value_type(arguments[0]) != SQLITE_BLOB) {
         give(c, isfinite(x) ? x : NAN);
         return;
@@ -445,32 +455,32 @@ NB_FUNCTION(only_finite)
 
 NB_FUNCTION(ln)
 {
-    give(c, log(nb_value_real(arguments[0])));
+    give(c, log(number_of(arguments[0])));
 }
 
 NB_FUNCTION(power_of_e)
 {
-    give(c, exp(nb_value_real(arguments[0])));
+    give(c, exp(number_of(arguments[0])));
 }
 
 /* Takes a, b, noise_a, noise_b. */
 static nb_pair_value compare(sqlite3_value **arguments)
 {
-    const nb_noisy x = {nb_value_real(arguments[0]), nb_value_real(arguments[2]), NAN};
-    const nb_noisy y = {nb_value_real(arguments[1]), nb_value_real(arguments[3]), NAN};
+    const nb_noisy x = {number_of(arguments[0]), number_of(arguments[2]), NAN};
+    const nb_noisy y = {number_of(arguments[1]), number_of(arguments[3]), NAN};
     return nb_noisy_compare(x, y, false);
 }
 
 NB_FUNCTION(is_noise)
 {
-    double x = nb_value_real(arguments[0]);
-    if (!isnan(x)) sqlite3_result_int(c, nb_is_noise(x, nb_value_real(arguments[1])));
+    double x = number_of(arguments[0]);
+    if (!isnan(x)) sqlite3_result_int(c, nb_is_noise(x, number_of(arguments[1])));
 }
 
 NB_FUNCTION(at_least_noise)
 {
-    double x = nb_value_real(arguments[0]);
-    if (!isnan(x)) sqlite3_result_double(c, nb_at_least_noise(x, nb_value_real(arguments[1])));
+    double x = number_of(arguments[0]);
+    if (!isnan(x)) sqlite3_result_double(c, nb_at_least_noise(x, number_of(arguments[1])));
 }
 
 NB_FUNCTION(pair_noise)
@@ -592,9 +602,9 @@ static int add(sqlite3 *db, const function *f)
 {
     void *self = (void *)(uintptr_t)f;
     if (f->value)
-        return sqlite3_create_window_function(db, f->name, f->arguments, NB_FUNCTION_FLAGS, self, f->step, f->end,
-                                              f->value, cannot_leave, NULL);
-    return sqlite3_create_function_v2(db, f->name, f->arguments, NB_FUNCTION_FLAGS, self, f->scalar, f->step,
+        return sqlite3_create_window_function(db, f->name, f->arguments, FLAGS, self, f->step, f->end, f->value,
+                                              cannot_leave, NULL);
+    return sqlite3_create_function_v2(db, f->name, f->arguments, FLAGS, self, f->scalar, f->step,
                                       f->end    ? f->end
                                       : f->step ? finish
                                                 : NULL,
@@ -617,7 +627,7 @@ NB_FUNCTION(constant)
 nb_status nb_function_add_constant(sqlite3 *db, const char *name, const double *value, nb_ctx *ctx)
 {
     void *self = (void *)(uintptr_t)value;
-    NB_REQUIRE(ctx, sqlite3_create_function(db, name, 0, NB_FUNCTION_FLAGS, self, constant, NULL, NULL) == SQLITE_OK,
-               NB_ENOMEM, "the function %s: %s", name, sqlite3_errmsg(db));
+    NB_REQUIRE(ctx, sqlite3_create_function(db, name, 0, FLAGS, self, constant, NULL, NULL) == SQLITE_OK, NB_ENOMEM,
+               "the function %s: %s", name, sqlite3_errmsg(db));
     return NB_OK;
 }

@@ -8,7 +8,6 @@
 #include "rows/open.h"
 
 #include "rows/columns.h"
-#include "rows/estimates.h"
 #include "rows/functions.h"
 #include "rows/keys.h"
 #include "rows/panels.h"
@@ -138,7 +137,6 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     NB_TRY(ctx, add_kinds(r));
     NB_NEED(r->memory, nb_ctx_child(ctx));
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
-    NB_TRY(ctx, nb_estimate_functions_add(r->store->db, ctx));
     if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
     NB_TRY(ctx, nb_sql_run(r, "open.cache", NULL, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));

@@ -42,7 +42,6 @@ static void test_groups(void **state)
     double half = 2.570581835636314 * sqrt(6.0 / 5) * log(2) / sqrt(6);
     assert_int_equal(sqlite3_open(":memory:", &store.db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(store.db, pairs, NULL, NULL, NULL), SQLITE_OK);
-    assert_ok(ctx, nb_estimate_functions_add(store.db, ctx));
     assert_ok(ctx, nb_estimates_make(&r, "given_pair", ctx));
     assert_close(ask(store.db, ctx, "ratio", "a = 1 AND b = 2"), 4, 1e-12);
     assert_close(ask(store.db, ctx, "low", "a = 1 AND b = 2"), 4 * exp(-half), 1e-12);

@@ -1,8 +1,8 @@
 -- Strategies of a standing that are ranked, over the sources in which all of them meet: `ranking` has mean ranks, and
 -- the letters of the groups, which are the largest whose ranks differ by no more than the critical difference. `test`
 -- has the tests of ranks, or why there are none: too few sources, or what speaks against a verdict of compare too
--- (estimate_untested).
--- needs: contender
+-- (rows/estimates.h).
+-- needs: contender estimates:ranked_pair
 CREATE TEMP TABLE score ( -- met: how many others it meets in a source; score: 2 for each better one, 1 for an equal
     standing_id INTEGER, source_id INTEGER, strategy_id INTEGER, met INTEGER, score INTEGER,
     PRIMARY KEY (standing_id, source_id, strategy_id)) WITHOUT ROWID;
@@ -29,16 +29,7 @@ FROM (SELECT standing_id, source_id FROM entered EXCEPT SELECT standing_id, sour
 JOIN source ON source.id = source_id JOIN stratum ON stratum.id = stratum_id;
 
 CREATE TEMP TABLE unsure AS -- why the tests say nothing, where that holds for two that are ranked
-WITH per_pair AS (
-    SELECT a.standing_id, a.strategy_id, b.strategy_id AS other_id,
-           estimate(x, y, noise_x, noise_y, se_x, se_y, p.stratum_id, source_id, p.head_id, trial, draws) AS e
-    FROM contender AS a CROSS JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id > a.strategy_id
-    CROSS JOIN standing AS s ON s.id = a.standing_id
-    CROSS JOIN agreed AS g ON g.question = 'strategy' AND g.value = +a.strategy_id AND g.setting = s.setting_id
-    CROSS JOIN pair AS p ON p.question = g.question AND p.same = g.same AND p.a = +a.strategy_id
-        AND p.b = +b.strategy_id AND s.stratum_id IN (-1, p.stratum_id)
-    WHERE a.ranked AND b.ranked GROUP BY a.standing_id, a.strategy_id, b.strategy_id)
-SELECT standing_id, min(estimate_untested(e, (SELECT text FROM unfinished))) AS why FROM per_pair GROUP BY standing_id;
+SELECT standing_id, min(untested) AS why FROM ranked_pair_estimate GROUP BY standing_id;
 
 CREATE TEMP TABLE test AS
 WITH per_standing AS (
