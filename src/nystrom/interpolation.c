@@ -92,7 +92,7 @@ static nb_status weigh_keys(const nb_head *h, const double *rows, middle *x, nb_
     NB_TRY(ctx, find_nearest(h->d, x->m, x->k, h->n, h->k, x->group, ctx));
     /* r = w'R/m */
     for (size_t i = 0; i < (size_t)x->m; i++) nb_add_scaled(n, x->w[i] / x->m, rows + i * n, received);
-    /* By landmark: number of keys, sum of r, and sum of P's weights, which are n r but never 0 */
+    /* Each landmark has a number of keys, a sum of r and one of P's weights, which are n r but never 0 */
     for (size_t j = 0; j < n; j++) {
         int c = x->group[j];
         x->bias[c]++;

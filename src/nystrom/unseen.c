@@ -102,7 +102,7 @@ static nb_status squares(unseen *u, const double *c, double *out, nb_ctx *ctx)
     *out = all - u->outside - nb_sum_of_squares(count, u->scratch);
     u->subtracted = *out >= small * fmax(all, u->of_s) && u->of_unseen >= small * u->of_s;
     if (u->subtracted) return NB_OK;
-    /* Where that cancels: row by row */
+    /* Where that cancels, squares are summed row by row */
     direct_sums sums = {.c = c};
     NB_TRY(ctx, each_stripe(u, add_directly, &sums, ctx));
     *out = sums.difference;

@@ -16,8 +16,7 @@
 /* The columns of a pair. */
 enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS, OF_PAIR };
 
-/* The columns of a table of estimates, before those of the groups. */
-enum { RATIO, LOW, HIGH, SOURCES, HEADS, MISSING, VERDICT, UNTESTED, OF_ESTIMATE };
+enum { OF_ESTIMATE = 8 }; /* columns of a table of estimates, before those of the groups (estimates.sql) */
 
 typedef struct { /* of a group */
     nb_estimate estimate;
