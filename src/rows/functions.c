@@ -7,7 +7,6 @@
 #include "statistics/agreement.h"
 #include "statistics/friedman.h"
 #include "statistics/line.h"
-#include "statistics/multiple.h"
 #include "statistics/estimate.h"
 #include "statistics/ranks.h"
 #include "statistics/noise.h"
@@ -57,9 +56,8 @@ typedef struct { /* a function of SQL, which is given to its C as user data */
     number_fn *number; /* what an aggregate has at its end is one of these */
     result_fn *result;
     void (*end)(sqlite3_context *c);
-    void (*value)(sqlite3_context *c); /* of a function of windows that begin with the first row: its value so far */
-    estimate_fn *estimate;             /* of which the result is a part */
-    size_t part;                       /* where the result stands, a double, in what is estimated or tested */
+    estimate_fn *estimate; /* of which the result is a part */
+    size_t part;           /* where the result stands, a double, in what is estimated or tested */
 } function;
 
 /* 0, and the function fails, where it is no list. */
@@ -411,35 +409,6 @@ static void listed_end(sqlite3_context *c)
     if (g) free(g->items);
 }
 
-typedef struct {
-    nb_holm_steps steps;
-    bool begun;
-    double last; /* what the last p is corrected to; NaN: it was NULL */
-} corrected;
-
-/* Takes the p of tests in ascending order, and how many there are. */
-NB_FUNCTION(holm_step)
-{
-    corrected *h = sqlite3_aggregate_context(c, sizeof *h);
-    double p = number_of(arguments[0]);
-    if (!h) return;
-    if (!h->begun) *h = (corrected){.steps.left = sqlite3_value_int(arguments[1]), .begun = true};
-    h->last = isnan(p) ? NAN : nb_holm_next(&h->steps, p);
-}
-
-static void holm_value(sqlite3_context *c)
-{
-    const corrected *h = sqlite3_aggregate_context(c, 0);
-    if (h) give(c, h->last);
-}
-
-/* Rows never leave a window that begins with the first one. */
-NB_FUNCTION(cannot_leave)
-{
-    (void)arguments;
-    sqlite3_result_error(c, "holm: expected ROWS UNBOUNDED PRECEDING", -1);
-}
-
 /* Returns the finite values of a list. */
 NB_FUNCTION(only_finite)
 {
@@ -499,14 +468,6 @@ NB_FUNCTION(least_sources)
 {
     (void)count, (void)arguments;
     sqlite3_result_int(c, NB_LEAST_SOURCES);
-}
-
-/* below, above, equal: how many sources of a method are so against another */
-NB_FUNCTION(sign_p)
-{
-    int n[3] = {0};
-    for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
-    if (n[0] + n[1] + n[2] >= NB_LEAST_SOURCES) give(c, nb_sign_p(n[0], n[1]));
 }
 
 /* Takes the numbers of sources and methods; returns the critical difference of mean ranks. */
@@ -586,10 +547,8 @@ static const function functions[] = {
     {"friedman_f_p", 3, .step = gather, .result = friedman, PART(nb_friedman, f_p)},
     {"friedman_w", 3, .step = gather, .result = friedman, PART(nb_friedman, w)},
     {"listed", 2, .step = gather_text, .end = listed_end},
-    {"holm", 2, .step = holm_step, .end = holm_value, .value = holm_value},
     {"nemenyi", 2, .scalar = nemenyi},
     {"least_sources", 0, .scalar = least_sources},
-    {"sign_p", 3, .scalar = sign_p},
     {"is_noise", 2, .scalar = is_noise},
     {"at_least_noise", 2, .scalar = at_least_noise},
     {"pair_noise", 4, .scalar = pair_noise},
@@ -601,9 +560,6 @@ static const function functions[] = {
 static int add(sqlite3 *db, const function *f)
 {
     void *self = (void *)(uintptr_t)f;
-    if (f->value)
-        return sqlite3_create_window_function(db, f->name, f->arguments, FLAGS, self, f->step, f->end, f->value,
-                                              cannot_leave, NULL);
     return sqlite3_create_function_v2(db, f->name, f->arguments, FLAGS, self, f->scalar, f->step,
                                       f->end    ? f->end
                                       : f->step ? finish

@@ -22,8 +22,8 @@
  *   friedman_chi2(rank, source, method), friedman_p, friedman_f, friedman_f_p, friedman_w
  *                                 Friedman's test of ranks, its p, Iman and Davenport's F, its p, and Kendall's W; of a
  *                                 rank of each method in each source
- *   nemenyi(sources, methods)     the critical difference of mean ranks, at 0.05
- *   sign_p(below, above, equal)   of the sign test over sources; all tests are NULL of fewer than 6 sources
+ *   nemenyi(sources, methods)     the critical difference of mean ranks, at 0.05; it and Friedman's test are NULL of
+ *                                 fewer than 6 sources
  *   listed(text, place)           "a, b, c and 3 more", in the order of the places
  *   mean_of_sources(x, source), mean_low(x, source), mean_high(x, source)
  *                                 the mean of the sources' means, and its t interval
@@ -32,8 +32,6 @@
  *                                 of the least squares' line, and its t interval
  *   crossing(x, a, b)             from which x on a < b up to the last x, by lines between logarithms: the least x
  *                                 where it always is, NULL where it is not in the end
- *   holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING)
- *                                 p corrected for so many tests by Holm; NULL is no test
  *   finite(x)                     NULL where x is infinite; of a list, the finite ones
  *   ln(x), exp(x)                 natural logarithm, its inverse
  *   field(name, value), call(name)   what a caller can ask for, as the program spells it (fields.h)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* verdict.h - what an estimate says, and why it may say nothing. Comparisons, claims and the stars of tables all have
- * it from here, so that one question has one answer; the star of the table `wins` is that of another question, the sign
- * test (studies/error/views/tested_bout.sql), which asks here whether there may be a verdict at all. */
+ * it from here, so that one question has one answer. */
 #ifndef NB_VERDICT_H
 #define NB_VERDICT_H
 

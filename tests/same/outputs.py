@@ -52,7 +52,9 @@ EXPECTED = {
         ("compare:*", "+family"), ("compare:*", "+joint_*"), ("compare:*", "-*holm_p"), ("compare:*", "-equivalence_p"),
         ("compare:*", "more_sources"), ("compare:*", "verdict"), ("compare:*", "why"), ("compare:text", "text"),
         ("claims", "+family"), ("table:errors", "text", r"[*]|Holm|[.]\"|sources or more|are drawn")],
-    "a star of the table of cores is a verdict of compare": [("table:cores", "text")],
+    "a star of the tables cores and wins is a verdict of compare": [
+        ("table:cores", "text"), ("*:wins", "-sign_p"), ("*:wins", "-holm_p"),
+        ("table:wins", "text", "[*]|no test|no verdict|The tests|(sign)? test|have a verdict|intervals of")],
     "two are refused where compare refuses them": [
         ("*:pairs", "rows"), ("*:pairs", "-*"), ("*:pairs", "status", "has no rows"), ("tables", "rows", "pairs,"),
         ("*:equal_cost", "*"), ("*:rows", "below_first"), ("*:shares", "count", "-> '0'"), ("*:shares", "noise"),

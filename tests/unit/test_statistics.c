@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Statistics against values from SciPy 1.17, or by enumeration where that is exact: four samples of one unit a source
  * (C has ties of |value| and zeros), two-level data, tables of ranks. What is known by hand is derived beside it. */
-#include "holm.h"
 #include "testing.h"
 
 #include "statistics/agreement.h"
@@ -865,23 +864,6 @@ static void test_out_of_memory(void **state)
     assert_false(nb_ctx_overrun(*state));
 }
 
-static void test_holm(void **state)
-{
-    (void)state;
-    static const double p[] = {.01, .04, .03, .005}, equal[] = {.02, .02, .5}, nan[] = {NAN, .01, NAN, .04, .03, .005};
-    static const double p_adjusted[] = {.03, .06, .06, .02}, equal_adjusted[] = {.06, .06, .5};
-    double q[6];
-    adjust_by_holm(4, p, q);
-    for (int i = 0; i < 4; i++) assert_near(q[i], p_adjusted[i]);
-    adjust_by_holm(3, equal, q);
-    for (int i = 0; i < 3; i++) assert_near(q[i], equal_adjusted[i]);
-    adjust_by_holm(6, nan, q);
-    assert_true(isnan(q[0]) && isnan(q[2]));
-    for (int i = 0, at[] = {1, 3, 4, 5}; i < 4; i++) assert_near(q[at[i]], p_adjusted[i]);
-    adjust_by_holm(1, nan, q);
-    adjust_by_holm(0, NULL, q);
-}
-
 static void test_friedman(void **state)
 {
     static const double table[] = {.50, .42, .47, .61, .71, .66, .66, .80, .33, .35, .30, .41,
@@ -1001,7 +983,6 @@ int main(void)
         test_with_ctx(test_infinite_units),
         test_with_ctx(test_bad_units),
         test_with_ctx(test_out_of_memory),
-        test_with_ctx(test_holm),
         test_with_ctx(test_friedman),
         test_with_ctx(test_friedman_at_its_ends),
         cmocka_unit_test(test_range),

@@ -1,10 +1,10 @@
 -- summary: strategies against each other: on how many sources one has the lesser error
--- reference: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979
+-- reference: none: counts of sources
 -- needs: bout
 -- exists: standing
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,
        b.spec AS "over", b.label AS over_label, below, above, equal, below + above + equal AS sources,
-       1.0 * below / nullif(below + above + equal, 0) AS share, sign_p, holm_p,
+       1.0 * below / nullif(below + above + equal, 0) AS share,
        refusal_told(refusal, 'this one', 'the other') AS refusal
 FROM bout JOIN titled AS t USING (standing_id) JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id
 ORDER BY standing_id, a_id, b_id;
@@ -14,16 +14,16 @@ ORDER BY standing_id, a_id, b_id;
 -- shared: {_constant}
 -- holds: a/b: on a of b sources, the line's method has less error than the column's; in a source, a method has the mean
 --   over heads of the mean logarithm over trials. What is equal up to rounding is not less.{_pooled}
--- remark: {_caveat}
--- note: *: p of the sign test, with Holm's correction over the matrix, is at most 0.05, where 'nysbench compare' may
---   have a verdict: of 6 sources, 3 trials of draws that sources share, and a run that is finished
--- needs: tested_bout estimates:tested_bout
+-- note: *: the line's method is better than the column's, by the verdict of 'nysbench compare' on the ratio of their
+--   errors, corrected for all that may have a star here
+-- needs: bout estimates:contender_pair
 WITH standing_size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
 sentence AS (
     SELECT standing_id, -1 AS place, -1 AS other,
-           CASE most WHEN 0 THEN 'no two methods have a result'
-               ELSE 'no test: fewer than ' || least_sources() || ' sources' END AS text
-    FROM standing_size WHERE most < least_sources()
+           CASE WHEN most = 0 THEN 'no two methods have a result'
+               WHEN most < least_sources() THEN 'no verdict: fewer than ' || least_sources() || ' sources'
+               ELSE 'no verdict: ' || min(untested) END AS text
+    FROM standing_size LEFT JOIN contender_pair_estimate USING (standing_id) GROUP BY standing_id
     UNION ALL
     SELECT standing_id, strategy_id, -1, label || ' has no result'
     FROM contender JOIN standing_size USING (standing_id) JOIN method AS a ON a.id = strategy_id
@@ -41,16 +41,13 @@ member AS (
     FROM contender JOIN method ON method.id = strategy_id)
 SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END AS _across,
        NULL AS _cell, CASE WHEN below + above + equal > 0 THEN below || '/' || (below + above + equal) END AS _before,
-       CASE WHEN verdict <> 'none' THEN '*' END AS _mark,
+       CASE verdict WHEN CASE WHEN a.strategy_id < b.strategy_id THEN 'better' ELSE 'worse' END THEN '*' END AS _mark,
        scope_items AS _part, title || ', landmarks ' || landmarks AS _about, notes AS _note, constant AS _constant,
-       CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled,
-       CASE WHEN EXISTS (SELECT 1 FROM key WHERE draws)
-           THEN 'The tests do not cover the luck of a trial''s draws, which is the same for all sources; the ' ||
-           'intervals of ''nysbench compare'' do.' ELSE '' END AS _caveat
+       CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled
 FROM member AS a JOIN member AS b USING (standing_id) JOIN standing_size USING (standing_id)
 JOIN titled USING (standing_id)
 LEFT JOIN bout ON bout.standing_id = a.standing_id AND bout.a_id = a.strategy_id AND bout.b_id = b.strategy_id
-LEFT JOIN tested_bout_estimate AS j ON j.standing_id = a.standing_id AND j.a_id = min(a.strategy_id, b.strategy_id)
-    AND j.b_id = max(a.strategy_id, b.strategy_id)
+LEFT JOIN contender_pair_estimate AS e ON e.standing_id = a.standing_id AND e.a_id = min(a.strategy_id, b.strategy_id)
+    AND e.b_id = max(a.strategy_id, b.strategy_id)
 LEFT JOIN standing_notes ON standing_notes.standing_id = a.standing_id AND last = 1
 ORDER BY scope_id, stratum_id, landmarks, a.number, b.number;

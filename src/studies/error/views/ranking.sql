@@ -2,7 +2,7 @@
 -- the letters of the groups, which are the largest whose ranks differ by no more than the critical difference. `test`
 -- has the tests of ranks, or why there are none: too few sources, or what speaks against a verdict of compare too
 -- (rows/estimates.h).
--- needs: contender estimates:ranked_pair
+-- needs: contender estimates:contender_pair
 CREATE TEMP TABLE score ( -- met: how many others it meets in a source; score: 2 for each better one, 1 for an equal
     standing_id INTEGER, source_id INTEGER, strategy_id INTEGER, met INTEGER, score INTEGER,
     PRIMARY KEY (standing_id, source_id, strategy_id)) WITHOUT ROWID;
@@ -29,7 +29,9 @@ FROM (SELECT standing_id, source_id FROM entered EXCEPT SELECT standing_id, sour
 JOIN source ON source.id = source_id JOIN stratum ON stratum.id = stratum_id;
 
 CREATE TEMP TABLE unsure AS -- why the tests say nothing, where that holds for two that are ranked
-SELECT standing_id, min(untested) AS why FROM ranked_pair_estimate GROUP BY standing_id;
+SELECT standing_id, min(untested) AS why
+FROM contender_pair_estimate AS e JOIN contender AS a USING (standing_id) JOIN contender AS b USING (standing_id)
+WHERE a.strategy_id = a_id AND b.strategy_id = b_id AND a.ranked AND b.ranked GROUP BY standing_id;
 
 CREATE TEMP TABLE test AS
 WITH per_standing AS (
