@@ -104,6 +104,7 @@ NB_FUNCTION(gather_values)
     int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
     if (!g || g->failed || type == SQLITE_NULL || size == 0 || !make_room(g, 1, size)) return;
     if (count > 1) g->share = number_of(arguments[1]);
+    if (!(g->share >= 0 && g->share <= 1)) sqlite3_result_error(c, "quantile: expected a share from 0 to 1", -1);
     if (type == SQLITE_BLOB)
         memcpy(g->values + g->count, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind,
                (size_t)size * sizeof *g->values);
@@ -188,11 +189,9 @@ static double median(gathered *g)
     return quantile_of(g->values, (size_t)g->count, 0.5);
 }
 
-static nb_status quantile(gathered *g, sqlite3_context *c, nb_ctx *ctx)
+static double quantile(gathered *g)
 {
-    NB_REQUIRE(ctx, g->share >= 0 && g->share <= 1, NB_EINVAL, "quantile: expected a share from 0 to 1");
-    give(c, quantile_of(g->values, (size_t)g->count, g->share));
-    return NB_OK;
+    return quantile_of(g->values, (size_t)g->count, g->share);
 }
 
 static nb_status list(gathered *g, sqlite3_context *c, nb_ctx *ctx)
@@ -524,7 +523,7 @@ static const function functions[] = {
     {"call", 1, .scalar = call},
     {"refusal_told", 3, .scalar = refusal_told},
     {"median", 1, .step = gather_values, .number = median},
-    {"quantile", 2, .step = gather_values, .result = quantile},
+    {"quantile", 2, .step = gather_values, .number = quantile},
     {"list", 1, .step = gather_values, .result = list},
     {"size", 1, .scalar = size},
     {"repeated", 2, .scalar = repeated},

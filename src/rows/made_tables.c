@@ -7,14 +7,24 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* Prepares what adds a row to the table. */
+static nb_status prepare_insert(const nb_relation *r, const char *table, sqlite3_stmt **insert, nb_ctx *ctx)
+{
+    const nb_sql_given name = NB_GIVE_NAME("table", table);
+    const char **others;
+    sqlite3_stmt *columns;
+    NB_TRY(ctx, nb_sql_prepare(r, "made_tables.columns", NB_GIVEN(name), &columns, ctx));
+    NB_NEED(others, nb_alloc(ctx, (size_t)sqlite3_column_count(columns), sizeof *others));
+    for (int i = 1; i < sqlite3_column_count(columns); i++) others[i - 1] = sqlite3_column_name(columns, i);
+    return nb_sql_prepare(r, "made_tables.insert", NB_GIVEN(name, NB_GIVE_NAMES("others", others)), insert, ctx);
+}
+
 nb_status nb_table_make(const nb_relation *r, const char *table, const char *statement, const nb_sql_given *given,
                         sqlite3_stmt **insert, nb_ctx *ctx)
 {
-    nb_grid sql;
     NB_TRY(ctx, nb_sql_run(r, "made_tables.drop", NB_GIVEN(NB_GIVE_NAME("table", table)), ctx));
     NB_TRY(ctx, nb_sql_run(r, statement, given, ctx));
-    NB_TRY(ctx, nb_sql_ask(r, "made_tables.insert_into", NB_GIVEN(NB_GIVE_VALUE("table", table)), &sql, ctx));
-    return nb_relation_prepare(r, nb_grid_at(&sql, 0, 0)->text, NULL, insert, ctx);
+    return prepare_insert(r, table, insert, ctx);
 }
 
 nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char *types, ...)

@@ -3,10 +3,12 @@
 -- name: drop
 DROP TABLE IF EXISTS temp.{table};
 
--- A statement that adds a row to a table, with a parameter for each column.
--- name: insert_into
-SELECT printf('INSERT INTO temp."%w" VALUES (%s)', :table, group_concat('?', ', '))
-FROM pragma_table_info(:table, 'temp');
+-- name: columns
+SELECT * FROM temp.{table};
+
+-- A row has a parameter for each column, those behind the first of which are the others.
+-- name: insert
+INSERT INTO temp.{table} VALUES (?{others:, ?});
 
 -- name: any
 SELECT 1 FROM temp.{table} LIMIT 1;

@@ -175,6 +175,7 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     NB_TRY(ctx, nb_relation_run_file(r, sql, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.tables", NULL, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.make", NULL, ctx));
+    if (m.builds) NB_TRY(ctx, nb_sql_run(r, "pairs.make_of_builds", NULL, ctx));
     NB_TRY(ctx, make_refused(&m));
     return nb_relation_note(r, q->name, sql, ctx);
 }

@@ -202,6 +202,7 @@ uneven_pair AS MATERIALIZED (
 SELECT :question, setting, a, b, scope, 'rows_seen' FROM uneven_pair
 UNION SELECT :question, setting, b, a, scope, 'rows_seen' FROM uneven_pair;
 
+-- name: make_of_builds
 INSERT INTO not_compared
 SELECT question, setting, a, b, scope, 'build' FROM met_on WHERE question = :question
 GROUP BY setting, a, b HAVING NOT max(met);

@@ -80,7 +80,8 @@ static nb_status make_without(const nb_relation *r)
     for (int i = 0; i < r->kind_count; i++)
         if (i != r->problem && nb_has_components(r, i)) kinds[count++] = r->kinds[i]->name;
     return nb_sql_run(r, "row_views.without",
-                      NB_GIVEN(NB_GIVE_TEXTS("kinds", kinds), NB_GIVE_NAME("reason", nb_column_or_null(r, "reason"))),
+                      NB_GIVEN(NB_GIVE_TEXTS("kinds", kinds), NB_GIVE_PIECE("stored", r->rows),
+                               NB_GIVE_NAME("reason", nb_column_or_null(r, "reason"))),
                       r->ctx);
 }
 

@@ -39,11 +39,11 @@ FROM key AS k JOIN {stored} AS r ON r.rowid = k.id JOIN measure;
 -- The components of a method that have no result, where others of their kind have one, and why the first row has none.
 -- name: without
 CREATE TEMP VIEW without AS
-SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || status || coalesce(': ' || nullif({reason}, ''), '') ||
+SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || k.status || coalesce(': ' || nullif({reason}, ''), '') ||
        ').' AS text
-FROM component AS c JOIN run ON run.number = c.first_row
+FROM component AS c JOIN key AS k ON k.number = c.first_row JOIN {stored} AS r ON r.rowid = k.id
 WHERE NOT c.has_result AND kind IN (''{kinds:, @}) AND EXISTS (SELECT 1 FROM key WHERE status = 'ok')
-GROUP BY kind_place, status, {reason} ORDER BY kind_place, min(c.id);
+GROUP BY kind_place, k.status, {reason} ORDER BY kind_place, min(c.id);
 
 -- Rows with what methods of the study are compared by: `key` with the method, its result and the rounding noise of
 -- that; NULL where the study has no such column.
