@@ -16,7 +16,7 @@
 /* The columns of a pair. */
 enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS, OF_PAIR };
 
-enum { OF_ESTIMATE = 8 }; /* columns of a table of estimates, before those of the groups (estimates.sql) */
+enum { OF_ESTIMATE = 9 }; /* columns of a table of estimates, before those of the groups (estimates.sql) */
 
 typedef struct { /* of a group */
     nb_estimate estimate;
@@ -138,13 +138,13 @@ static bool is_tested(const estimated *e)
     return !isnan(e->estimate.t_p);
 }
 
-/* What has no p has no verdict either. */
-static nb_status judge(const estimated *e, int tests, const char *unfinished, nb_verdict *verdict, nb_ctx *ctx)
+/* What has no p has no verdict either: *why says why there is none. */
+static nb_status judge(const estimated *e, int tests, const char *unfinished, nb_verdict *verdict, const char **why,
+                       nb_ctx *ctx)
 {
-    const char *why;
     const nb_evidence evidence = {.unfinished = unfinished,
                                   .counted = "pairs",
-                                  .empty = "",
+                                  .empty = "no pair has a result",
                                   .found = e->pairs,
                                   .missing = e->missing,
                                   .sources = e->estimate.sources,
@@ -152,11 +152,9 @@ static nb_status judge(const estimated *e, int tests, const char *unfinished, nb
                                   .ratios = true,
                                   .drawn_trials = e->drawn_trials,
                                   .has_interval = !isnan(e->estimate.low),
-                                  .no_interval = ""};
-    *verdict = NB_NO_VERDICT;
-    if (!is_tested(e)) return NB_OK;
+                                  .no_interval = "a model has only one source"};
     nb_interval joint = nb_estimate_interval(&e->estimate, nb_joint_confidence(0.95, tests));
-    return nb_judge(joint, log(NB_USUAL_MARGIN), &evidence, false, verdict, &why, ctx);
+    return nb_judge(joint, log(NB_USUAL_MARGIN), &evidence, false, verdict, why, ctx);
 }
 
 /* Finds why another test of the same pairs says nothing, over whatever sources; NULL: it may say something. */
@@ -180,10 +178,10 @@ static nb_status judge_all(const maker *m, const nb_sql_given *given)
     for (int i = 0; i < m->count; i++) tests += is_tested(&m->all[i]);
     for (int i = 0; i < m->count; i++) {
         nb_verdict verdict;
-        const char *untested;
-        NB_TRY(m->ctx, judge(&m->all[i], tests, unfinished, &verdict, m->scratch));
+        const char *why, *untested;
+        NB_TRY(m->ctx, judge(&m->all[i], tests, unfinished, &verdict, &why, m->scratch));
         NB_TRY(m->ctx, find_untested(&m->all[i], unfinished, &untested, m->scratch));
-        NB_TRY(m->ctx, nb_relation_add(m->relation, update, "tti", nb_verdict_names[verdict], untested, i + 1));
+        NB_TRY(m->ctx, nb_relation_add(m->relation, update, "ttti", nb_verdict_names[verdict], why, untested, i + 1));
         nb_ctx_release(m->scratch, 0);
     }
     return NB_OK;

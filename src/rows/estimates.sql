@@ -9,8 +9,9 @@ FROM temp.{pairs} ORDER BY {first}{others:, @};
 
 -- name: table
 CREATE TEMP TABLE {estimates} (
-    ratio REAL, low REAL, high REAL, sources INTEGER, heads INTEGER, missing INTEGER, verdict TEXT, untested TEXT
+    ratio REAL, low REAL, high REAL, sources INTEGER, heads INTEGER, missing INTEGER, verdict TEXT, why TEXT,
+    untested TEXT
     {groups:, @});
 
 -- name: judge
-UPDATE temp.{estimates} SET verdict = ?, untested = ? WHERE rowid = ?;
+UPDATE temp.{estimates} SET verdict = ?, why = ?, untested = ? WHERE rowid = ?;

@@ -18,12 +18,15 @@ ORDER BY standing_id, a_id, b_id;
 --   errors, corrected for all that may have a star here
 -- needs: bout estimates:contender_pair
 WITH standing_size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
+without_verdict AS ( -- and why its pair of the most sources has none
+    SELECT standing_id, why, max(sources) FROM contender_pair_estimate GROUP BY standing_id
+    HAVING max(why IS NULL) = 0),
 sentence AS (
-    SELECT standing_id, -1 AS place, -1 AS other,
-           CASE WHEN most = 0 THEN 'no two methods have a result'
-               WHEN most < least_sources() THEN 'no verdict: fewer than ' || least_sources() || ' sources'
-               ELSE 'no verdict: ' || min(untested) END AS text
-    FROM standing_size LEFT JOIN contender_pair_estimate USING (standing_id) GROUP BY standing_id
+    SELECT standing_id, -1 AS place, -1 AS other, 'no two methods have a result' AS text
+    FROM standing_size WHERE most = 0
+    UNION ALL
+    SELECT standing_id, -1, -1, 'no verdict: ' || why FROM without_verdict JOIN standing_size USING (standing_id)
+    WHERE most > 0
     UNION ALL
     SELECT standing_id, strategy_id, -1, label || ' has no result'
     FROM contender JOIN standing_size USING (standing_id) JOIN method AS a ON a.id = strategy_id
