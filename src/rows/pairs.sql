@@ -155,14 +155,17 @@ DELETE FROM side WHERE question = :question;
 DELETE FROM not_compared WHERE question = :question;
 
 INSERT INTO agreed
-WITH line AS MATERIALIZED (SELECT * FROM question_line),
-numbered AS (
-    SELECT line.line_id, line.build, line.id, line.number, value, head_id,
-           min(line.number) OVER (PARTITION BY scope, pooled) AS setting,
-           min(line.number) OVER (PARTITION BY scope) AS scope
-    FROM line CROSS JOIN question_row AS r ON r.id = line.id)
-SELECT :question, line_id, build, id, number, value, setting, scope, head_id,
-       min(number) OVER (PARTITION BY setting, head_id, build) FROM numbered;
+WITH line AS MATERIALIZED (
+    SELECT q.line_id, q.build, q.id, q.number, value, head_id, scope, pooled
+    FROM question_line AS q CROSS JOIN question_row AS r ON r.id = q.id),
+setting AS MATERIALIZED (SELECT scope, pooled, min(number) AS setting FROM line GROUP BY scope, pooled),
+scope AS MATERIALIZED (SELECT scope, min(setting) AS first FROM setting GROUP BY scope),
+comparable AS MATERIALIZED ( -- lines of a setting, a head and a build
+    SELECT setting, head_id, build, min(number) AS same
+    FROM line CROSS JOIN setting USING (scope, pooled) GROUP BY setting, head_id, build)
+SELECT :question, line_id, build, id, number, value, setting, scope.first, head_id, same
+FROM line CROSS JOIN setting USING (scope, pooled) CROSS JOIN scope USING (scope)
+CROSS JOIN comparable USING (setting, head_id, build);
 
 INSERT INTO side
 SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, source_id, r.head_id, draws,
