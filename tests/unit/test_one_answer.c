@@ -15,6 +15,7 @@
 #include "rows/views.h"
 #include "studies/error/study.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 enum { RUNS = 40, MOST = 8192, STRATEGIES = 4, CORES = 2, SIZES = 2 };
@@ -204,28 +205,72 @@ static void check_ratios(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
     assert_int_equal(found, lines);
 }
 
-/* The table and the forest of ratios to the baseline's: of the same pairs, and of none that is refused. */
-static void check_shares(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
+/* The median of the ratios of a line's pairs, of one stratum or of all (-1). */
+static double median_ratio(const nb_compared *x, long long stratum, nb_ctx *ctx)
+{
+    const nb_paired *of = &x->contrast->of;
+    double *ratios = nb_alloc(ctx, (size_t)of->crossed_count + 1, sizeof *ratios);
+    size_t count = 0;
+    assert_non_null(ratios);
+    for (int i = 0; i < of->crossed_count; i++)
+        if (stratum < 0 || of->crossed[i].stratum == stratum) ratios[count++] = exp(of->crossed[i].value);
+    return count > 0 ? gsl_stats_median(ratios, 1, count) : NAN;
+}
+
+static double real_of(const nb_cell *cell)
+{
+    return cell->type == NB_CELL_NONE ? NAN : cell->real;
+}
+
+/* The least median ratio to the baseline's, which has 1, in a panel with that core and m. */
+static double least_ratio(const nb_comparison *c, const nb_cell *core, long long m, long long stratum, nb_ctx *ctx)
+{
+    double least = 1;
+    for (int i = 1; i < STRATEGIES; i++) {
+        const nb_compared *x = find_line(c, strategies[i], core->text, m, NB_OVER_STRATA);
+        if (x && !x->contrast->refusal) least = fmin(least, median_ratio(x, stratum, ctx)); /* of no pair it is NaN */
+    }
+    return least;
+}
+
+/* The table `shares` has the pairs of a comparison with the baseline, and none that is refused: the median of their
+ * ratios, and on the scale of its logarithm the share of the gap to the least one. Returns how many shares there are.
+ * Tolerances: exp(log(ratio)) has an error of some eps, which divided by the least gap, ln(0.99), is 1e-13. */
+static int check_shares(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
 {
     nb_grid a;
-    assert_ok(ctx,
-              nb_relation_ask_freely(r,
-                                     "SELECT v.strategy, core.spec, landmarks, sum(count), sum(noise) FROM versus "
-                                     "JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = "
-                                     "'core' AND core.id = core_id GROUP BY 1, 2, 3",
-                                     &a, NULL, NULL, ctx));
+    int shares = 0;
+    assert_ok(
+        ctx, nb_relation_ask_freely(
+                 r,
+                 "SELECT v.strategy, core.spec, landmarks, (SELECT CASE WHEN min(stratum_id) < max(stratum_id) THEN -1 "
+                 "ELSE min(stratum_id) END FROM key WHERE key.panel_id = s.panel_id), count, noise, ratio, share "
+                 "FROM share AS s JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' "
+                 "AND core.id = core_id WHERE s.panel_id IS NOT NULL",
+                 &a, NULL, NULL, ctx));
+    assert_true(a.count > 0);
     for (int i = 0; i < a.count; i++) {
         const nb_cell *cell = nb_grid_at(&a, i, 0);
         const nb_compared *x = find_line(c, cell[0].text, cell[1].text, cell[2].integer, NB_OVER_STRATA);
-        int pairs = 0, noise = 0;
-        if (strcmp(cell[0].text, strategies[0]) == 0) continue;                              /* itself */
-        for (int s = 0; x && s < c->contrasts->strata.count && !x->contrast->refusal; s++) { /* NULL: refused */
-            pairs += x->contrast->of.counts[s].pairs;
-            noise += x->contrast->of.counts[s].noise;
-        }
-        assert_int_equal(cell[3].integer, pairs);
-        assert_int_equal(cell[4].integer, noise);
+        long long stratum = cell[3].integer;
+        const nb_paired *of = x && !x->contrast->refusal ? &x->contrast->of : NULL;
+        const nb_pair_counts none = {.pairs = 0},
+                             *counts = of ? &of->counts[stratum < 0 ? c->contrasts->strata.count : stratum] : &none;
+        double ratio = real_of(cell + 6), share = real_of(cell + 7);
+        if (strcmp(cell[0].text, strategies[0]) == 0) continue; /* itself */
+        assert_int_equal(cell[4].integer, counts->pairs);
+        assert_int_equal(cell[5].integer, counts->noise);
+        assert_int_equal(isnan(ratio), counts->pairs == 0);
+        if (counts->pairs == 0) continue;
+        assert_true(fabs(ratio / median_ratio(x, stratum, ctx) - 1) <= 1e-14);
+        double least = least_ratio(c, cell + 1, cell[2].integer, stratum, ctx), wanted = log(ratio) / log(least);
+        if (isnan(share))
+            assert_true(least > 0.99 - 1e-13 || fabs(wanted) > 1 - 1e-12);
+        else
+            assert_true(fabs(share - wanted) <= 1e-12);
+        shares += !isnan(share);
     }
+    return shares;
 }
 
 /* Values of several m in one trial are averaged in another order than here. */
@@ -648,7 +693,7 @@ static void test_one_answer(void **state)
     static table t;
     int stars[sizeof star_tables / sizeof *star_tables] = {0};
     int refusals = 0, verdicts = 0, core_refusals = 0, forests = 0, core_forests = 0, mixed = 0, duels = 0,
-        not_dueled = 0, twice = 0, untested = 0;
+        not_dueled = 0, twice = 0, untested = 0, shares = 0;
     assert_ok(*state, nb_random_new(&rng, *state));
     gsl_rng_set(rng, 20261128);
     for (int run = 0; run < RUNS; run++) {
@@ -659,7 +704,7 @@ static void test_one_answer(void **state)
         nb_relation *r = relation(&t, ctx);
         assert_ok(ctx, nb_compare_methods(r, 0, NULL, &c, ctx));
         check_ratios(r, &c, ctx);
-        check_shares(r, &c, ctx);
+        shares += check_shares(r, &c, ctx);
         forests += check_forest(r, "forest", "strategy", ctx);
         core_forests += check_forest(r, "core_forest", "core", ctx);
         core_refusals += check_cores(r, ctx);
@@ -677,7 +722,8 @@ static void test_one_answer(void **state)
     }
     for (size_t i = 0; i < sizeof star_tables / sizeof *star_tables; i++) assert_true(stars[i] > 0);
     assert_true(refusals > 0 && verdicts > 0 && core_refusals > 0 && forests > 0 && core_forests > 0 && mixed > 0 &&
-                duels > 0 && not_dueled > 0 && twice > 0 && untested > 0); /* the runs are no special case */
+                duels > 0 && not_dueled > 0 && twice > 0 && untested > 0 &&
+                shares > 0); /* the runs are no special case */
 }
 
 int main(void)
