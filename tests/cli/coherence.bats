@@ -80,13 +80,10 @@ assert vit == {("64", "queries", "0"), ("64", "queries", "3")}, vit'
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" --set tau=0.1 --set clusters=4 --set plots=coherence
     expect_status 0
     [ -s "$WORK/one/plots/coherence_partitions.png" ] && ! [ -e "$WORK/one/plots/coherence_tau.png" ]
-    "$NYSBENCH" table "$WORK/r" >"$WORK/listed"
-    [ "$(grep -cE '^  (bounds|coherence) ' "$WORK/listed")" -eq 2 ]
-    run "$NYSBENCH" table "$WORK/r" coherence --where partition=random --where tau=0.2 --where clusters=8
-    expect_status 0
-    [ "$(grep -c '  random ' <<<"$output")" -eq 3 ] && [ "$(grep -c '  kmeans ' <<<"$output")" -eq 0 ]
-    run "$NYSBENCH" table "$WORK/r" bounds
-    expect_status 0
+    of_json 'assert {r["table"] for r in x} == {"bounds", "coherence"}, x' "$NYSBENCH" table "$WORK/r"
+    of_json 'assert len({r["model"] for r in x}) == 3, x
+assert {(r["partition"], r["tau"], r["clusters"]) for r in x} == {("random", 0.2, 8)}, x' \
+        "$NYSBENCH" table "$WORK/r" coherence --where partition=random --where tau=0.2 --where clusters=8
     of_json 'assert {r["partition"].split("(")[0] for r in x} == {"kmeans", "random", "segments", "none"}, x
 assert all(r["error_geometric2"] > 0 and r["error_uniform2"] > 0 for r in x), x' \
         "$NYSBENCH" table "$WORK/r" bounds

