@@ -29,15 +29,19 @@ refused() { # STRATEGIES
     tell nysbench plan "strategies: [$1]"
 }
 
+# The labels in what is printed are golden, each once: labels FILE...
+labels() {
+    output=$(grep -ohE '(k-?means|Lloyd)[^ ]*( [a-z=0-9]+)?|SVD[^ ]* [a-z]+|Gau.*' "$@" | LC_ALL=C sort -u) status=0 \
+        tell labels "$@"
+}
+
 @test "labels: in tables, comparisons and figures, in rows in columns of their own; a new one needs no new rows" {
     labelled k-means >"$WORK/out" 2>"$WORK/err"
-    "$NYSBENCH" table "$WORK/r" errors >>"$WORK/out"
-    for name in "k-means, restarts=1" "k-means, restarts=4" "SVD, cut" "Gauß, <n> & {d}_1^2 @ 5 %"; do
-        grep -qF "$name" "$WORK/out"
+    labels "$WORK/out"
+    for name in errors shares; do
+        "$NYSBENCH" table "$WORK/r" $name >"$WORK/$name"
+        labels "$WORK/$name"
     done
-    [ "$(grep -cF 'kmeans(' "$WORK/out")" -eq 0 ]
-    "$NYSBENCH" compare "$WORK/r" | grep -qF "k-means, restarts=4"
-    "$NYSBENCH" table "$WORK/r" shares | grep -qF "k-means, restarts=4"
     grep -qF "<text>Gauß, &lt;n> &amp; {d}_1^2 @ 5 %</text>" "$WORK/r/plots/error_iterative.svg"
     [ -s "$WORK/r/plots/error_SVD__cut.svg" ]
     cp "$WORK/r/rows.csv" "$WORK/rows"
@@ -46,7 +50,7 @@ refused() { # STRATEGIES
     labelled Lloyd >"$WORK/out" 2>"$WORK/err"
     # The same rows, but for labels; those of another run have other times too.
     py check_labels "$WORK/rows" "$WORK/r/rows.csv" "$WORK/plain/rows.csv"
-    grep -qF "Lloyd, restarts=4" "$WORK/out"
+    labels "$WORK/out"
     grep -qF "Lloyd, restarts=4" "$WORK/r/plots/error_iterative.svg"
     sed -i 's/Lloyd/Forgy/' "$WORK/r/resolved.yaml"
     "$NYSBENCH" plot "$WORK/r" error
@@ -66,7 +70,6 @@ refused() { # STRATEGIES
     sed -i 's/^strategies.*/strategies: [uniform, kmeans(label=x)]/' "$WORK/bad.yaml"
     told plan "$WORK/bad.yaml"
     expect_status 2
-    "$NYSBENCH" describe kmeans | grep -q '^  label  '
 }
 
 @test "plot: formats and styles; a figure has the width that is asked for, and its text is text" {

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/cli/cost.bats asks in Python: for_cost.py FUNCTION ARGUMENT..."""
 import csv
-import json
 import math
 import re
 import sqlite3
 import statistics
 import sys
-
-
-def check_predicted(text, least):
-    assert json.loads(text)["low_s"] > float(least), text
 
 
 def set_rate(store, text):
