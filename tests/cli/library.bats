@@ -85,7 +85,7 @@ CPP
     c++ -Wall -Wextra -Wpedantic -Werror "$WORK/mine.cpp" $flags -o "$WORK/mine"
     run "$WORK/mine"
     expect_status 0
-    [ "$output" = "$("$NYSBENCH" list kernels | awk '{ print $1 }')" ]
+    of_json 'print(*[r["name"] for r in x], sep="\n")' "$NYSBENCH" list kernels | diff - <(printf '%s\n' "$output")
     [ "$(PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" pkg-config --modversion libnysbench)" = \
         "$("$NYSBENCH" --version | awk '{ print $2 }')" ]
 }
@@ -146,6 +146,6 @@ int main(int argc, char **argv)
 C
     cc -Wall -Wextra "$WORK/mine.c" $flags -o "$WORK/mine"
     # The kernels that the program chooses at its start.
-    export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-$("$NYSBENCH" info | sed -n 's/^blas_kernels  *//p')}
+    export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-$(of_json 'print(x["blas_kernels"])' "$NYSBENCH" info)}
     py check_same_bits "$NYSBENCH" "$WORK" $HEAD
 }
