@@ -136,7 +136,7 @@ C
         export OPENBLAS_CORETYPE=$kernel
         run measure killed -j 2 --plugin "$WORK/fatal.so"
         expect_status 1
-        expect "crashed"
+        of_csv "$WORK/killed/rows.csv" 'assert "crashed" in {r["status"] for r in rows}'
         touch "$WORK/well"
         measure all -j 1 --plugin "$WORK/fatal.so"
         same "$WORK/all" "$(or_all 72 200)" "$WORK/killed"
