@@ -20,7 +20,7 @@ enum { OF_ESTIMATE = 9 }; /* columns of a table of estimates, before those of th
 
 typedef struct { /* of a group */
     nb_estimate estimate;
-    int pairs, missing, drawn_trials;
+    int pairs, missing, noise, drawn_trials;
 } estimated;
 
 typedef struct {
@@ -95,6 +95,7 @@ static nb_status estimate(const maker *m, estimated *e)
     *e = (estimated){.estimate = all[strata],
                      .pairs = counts->pairs,
                      .missing = counts->missing + counts->missing_baseline,
+                     .noise = counts->noise,
                      .drawn_trials = nb_drawn_trials(strata + 1, paired.common, paired.shares)};
     return NB_OK;
 }
@@ -150,6 +151,7 @@ static nb_status judge(const estimated *e, int tests, const char *unfinished, nb
                                   .sources = e->estimate.sources,
                                   .infinite = e->estimate.infinite,
                                   .ratios = true,
+                                  .noise = e->noise,
                                   .drawn_trials = e->drawn_trials,
                                   .has_interval = !isnan(e->estimate.low),
                                   .no_interval = "a model has only one source"};

@@ -20,7 +20,7 @@ ORDER BY standing_id, a_id, b_id;
 WITH standing_size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
 without_verdict AS ( -- and why its pair of the most sources has none
     SELECT standing_id, why, max(sources) FROM contender_pair_estimate GROUP BY standing_id
-    HAVING max(why IS NULL) = 0),
+    HAVING count(why) = count(*)),
 sentence AS (
     SELECT standing_id, -1 AS place, -1 AS other, 'no two methods have a result' AS text
     FROM standing_size WHERE most = 0
