@@ -155,8 +155,9 @@ plots: cores
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    diff <(printf '    command(run=%s/mine.py)\n' a b) \
-        <("$NYSBENCH" table "$WORK/r" errors | grep -oE '^    command\([^ ]*\)' | sort -u)
+    of_json 'labels = {r["label"] for r in x}
+assert labels == {"uniform", "command(run=a/mine.py)", "command(run=b/mine.py)"}, labels' \
+        "$NYSBENCH" table "$WORK/r" errors
     [ -s "$WORK/r/plots/cores_command_run_a_mine.py.gp" ]
     [ -s "$WORK/r/plots/cores_command_run_b_mine.py.gp" ]
 }

@@ -539,7 +539,7 @@ TXT
     program
     forward "timed: false"
     local cpus
-    cpus=$("$NYSBENCH" info --json | sed -n 's/.*"cpus_usable": \([0-9]*\).*/\1/p')
+    cpus=$(of_json 'print(x["cpus_usable"])' "$NYSBENCH" info)
     expect_plan "workers=$((cpus < 2 ? 1 : 2))" "$WORK/f.yaml" --jobs 2
     [ "$("$NYSBENCH" plan "$WORK/f.yaml" --jobs 2 | grep -c exclusive)" -eq 0 ]
     run "$NYSBENCH" run "$WORK/f.yaml" -q -j 2 -o "$WORK/r" --set heads=3 --set threads=1

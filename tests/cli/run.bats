@@ -55,7 +55,7 @@ error_noise,error_subspace_noise,seed,problem_label,kernel_label,strategy_label,
         kill -KILL "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
-    [ "$("$NYSBENCH" run --dry-run "${long[@]}" -j 1 --set trials=12 -o "$WORK/cut" | grep -c '^rows: 192, ')" -eq 1 ]
+    of_json 'assert x[0]["rows"] == 192, x' "$NYSBENCH" run --dry-run "${long[@]}" -j 1 --set trials=12 -o "$WORK/cut"
     "$NYSBENCH" run "${long[@]}" -j 16 --set trials=12 -o "$WORK/cut"
     timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
     timeless "$WORK/cut/rows.csv" >"$WORK/cut.txt"

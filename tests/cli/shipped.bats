@@ -68,9 +68,7 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
 }
 
 @test "info says where they are" {
-    run "$NYSBENCH" info
-    expect_status 0
-    folder=$(sed -n 's/^experiments  *//p' <<<"$output")
+    folder=$(of_json 'print(x["experiments"])' "$NYSBENCH" info)
     cmp experiments/00-smoke.yaml "$folder/00-smoke.yaml"
     [ "${folder#/}" != "$folder" ]
     "$NYSBENCH" info --json | /usr/bin/python3 \
