@@ -139,7 +139,7 @@ static bool is_tested(const estimated *e)
     return !isnan(e->estimate.t_p);
 }
 
-/* What has no p has no verdict either: *why says why there is none. */
+/* *why: the reason for which there is no verdict; NULL: there is one. */
 static nb_status judge(const estimated *e, int tests, const char *unfinished, nb_verdict *verdict, const char **why,
                        nb_ctx *ctx)
 {

@@ -16,7 +16,7 @@
  *   sources, heads, missing   how many it is of; pairs of which one has no result
  *   verdict                   on the terms of a comparison, of intervals so wide that all of the table hold together:
  *                             "better", "none" ...
- *   why                       there is none, or NULL
+ *   why                       the reason for which there is no verdict; NULL where there is one
  *   untested                  why another test of these pairs, over their sources, says nothing, or NULL: the run is
  *                             unfinished, or draws that sources share are of too few trials */
 nb_status nb_estimates_make(const nb_relation *relation, const char *view, nb_ctx *ctx);

@@ -470,7 +470,7 @@ static const nb_compared *find_pair(const nb_comparison *c, const nb_cell *a, co
     return found;
 }
 
-/* What two strategies have no verdict for has the words of their comparison. Returns how many have none. */
+/* Where two strategies have no verdict, the reason is that of their comparison. Returns how often that is so. */
 static int check_reasons(nb_relation *r, const nb_comparison *c, nb_ctx *ctx)
 {
     nb_grid a;
