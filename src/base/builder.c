@@ -45,10 +45,19 @@ nb_status nb_append(nb_string *s, nb_ctx *ctx, const char *format, ...)
     return status;
 }
 
+nb_status nb_append_bytes(nb_string *s, nb_ctx *ctx, const char *text, size_t bytes)
+{
+    NB_TRY(ctx, make_room(s, bytes, ctx));
+    memcpy(s->own + s->length, text, bytes);
+    s->length += bytes;
+    s->own[s->length] = '\0';
+    return NB_OK;
+}
+
 nb_status nb_append_item(nb_string *s, const char *separator, nb_ctx *ctx, const char *format, ...)
 {
     va_list args;
-    if (s->length > 0) NB_TRY(ctx, nb_append(s, ctx, "%s", separator));
+    if (s->length > 0) NB_TRY(ctx, nb_append_bytes(s, ctx, separator, strlen(separator)));
     va_start(args, format);
     nb_status status = append(s, ctx, format, args);
     va_end(args);

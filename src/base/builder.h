@@ -23,6 +23,9 @@ nb_status nb_append(nb_string *string, nb_ctx *ctx, const char *format, ...) __a
 nb_status nb_append_item(nb_string *string, const char *separator, nb_ctx *ctx, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Adds so many bytes of a text, as nb_append with "%.*s" does but without reading a format. NB_ENOMEM only. */
+nb_status nb_append_bytes(nb_string *string, nb_ctx *ctx, const char *text, size_t bytes);
+
 /* Returns "a, b, c and 3 more" as nb_phrase does; of no more than four all are named. */
 const char *nb_list_some(nb_ctx *ctx, int count, const char *const *items);
 

@@ -9,7 +9,9 @@ static nb_status add_quoted(nb_string *sql, const char *text, char quote, nb_ctx
 {
     char from[] = {quote, 0}, to[] = {quote, quote, 0};
     if (strchr(text, quote)) NB_NEED(text, nb_replaced(ctx, text, from, to));
-    return nb_append(sql, ctx, "%c%s%c", quote, text, quote);
+    NB_TRY(ctx, nb_append_bytes(sql, ctx, &quote, 1));
+    NB_TRY(ctx, nb_append_bytes(sql, ctx, text, strlen(text)));
+    return nb_append_bytes(sql, ctx, &quote, 1);
 }
 
 enum { NAME_QUOTE = '"', TEXT_QUOTE = '\'' };
@@ -26,11 +28,11 @@ static nb_status add_each(nb_string *sql, const char *const *names, char quote, 
     for (; *names; names++) {
         const char *from = text, *at;
         while ((at = memchr(from, '@', (size_t)(end - from)))) {
-            NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(at - from), from));
+            NB_TRY(ctx, nb_append_bytes(sql, ctx, from, (size_t)(at - from)));
             NB_TRY(ctx, quote == NAME_QUOTE ? add_name(sql, *names, ctx) : add_quoted(sql, *names, quote, ctx));
             from = at + 1;
         }
-        NB_TRY(ctx, nb_append(sql, ctx, "%.*s", (int)(end - from), from));
+        NB_TRY(ctx, nb_append_bytes(sql, ctx, from, (size_t)(end - from)));
     }
     return NB_OK;
 }
@@ -47,7 +49,7 @@ static nb_status add_word(nb_string *sql, const nb_sql_given *g, const char *tex
     case NB_SQL_IS_NAMES: return add_each(sql, g->names, NAME_QUOTE, text, end, ctx);
     case NB_SQL_IS_TEXTS: return add_each(sql, g->names, TEXT_QUOTE, text, end, ctx);
     case NB_SQL_IS_VALUE: return nb_append(sql, ctx, "%lld", g->value.integer);
-    default: return nb_append(sql, ctx, "%s", g->value.text);
+    default: return nb_append_bytes(sql, ctx, g->value.text, strlen(g->value.text));
     }
 }
 
@@ -70,10 +72,10 @@ nb_status nb_sql_fill(const char *statement, const nb_sql_given *given, const ch
         const nb_sql_given *g = find_given(given, open + 1, length);
         const char *each = open + 1 + length + (open[1 + length] == ':');
         NB_REQUIRE(ctx, g, NB_EBUG, "the SQL '%s' is not given {%.*s}", statement, (int)length, open + 1);
-        if (open > text) NB_TRY(ctx, nb_append(&sql, ctx, "%.*s", (int)(open - text), text));
+        NB_TRY(ctx, nb_append_bytes(&sql, ctx, text, (size_t)(open - text)));
         NB_TRY(ctx, add_word(&sql, g, each, end, ctx));
     }
-    NB_TRY(ctx, nb_append(&sql, ctx, "%s", text));
+    NB_TRY(ctx, nb_append_bytes(&sql, ctx, text, strlen(text)));
     *out = sql.text;
     return NB_OK;
 }
@@ -82,7 +84,7 @@ nb_status nb_sql_append(nb_string *list, const char *statement, const nb_sql_giv
 {
     const char *piece;
     NB_TRY(ctx, nb_sql_fill(statement, given, &piece, ctx));
-    return nb_append(list, ctx, "%s", piece);
+    return nb_append_bytes(list, ctx, piece, strlen(piece));
 }
 
 /* The relation, whose statements have these values too. */

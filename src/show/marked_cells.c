@@ -42,12 +42,12 @@ static nb_status fill_in(const nb_grid *a, int row, const char *text, const char
         bool has_value;
         size_t length = strcspn(open, "}") - 1;
         NB_NEED(name, nb_format(ctx, "%.*s", (int)length, open + 1));
-        NB_TRY(ctx, nb_append(&filled, ctx, "%.*s", (int)(open - text), text));
+        NB_TRY(ctx, nb_append_bytes(&filled, ctx, text, (size_t)(open - text)));
         NB_TRY(ctx, add_value(a, row, name, &filled, &has_value, ctx));
         *known = *known && has_value;
         text = open + length + 2;
     }
-    NB_TRY(ctx, nb_append(&filled, ctx, "%.*s", (int)(end - text), text));
+    NB_TRY(ctx, nb_append_bytes(&filled, ctx, text, (size_t)(end - text)));
     *out = filled.text;
     return NB_OK;
 }
