@@ -8,24 +8,6 @@
 #include "rows/made_tables.h"
 #include "rows/statement.h"
 
-static nb_status make_measured(const nb_relation *r)
-{
-    nb_string cases = NB_NO_TEXT;
-    sqlite3_stmt *measure;
-    int at = 0;
-    NB_TRY(r->ctx, nb_table_make(r, "measure", "row_views.measure", NULL, &measure, r->ctx));
-    for (const nb_column *c = r->study->columns; c->name; c++, at++) {
-        if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
-        NB_TRY(r->ctx, nb_relation_add(r, measure, "it", at, c->name));
-        if (nb_rows_have(r, c->name))
-            NB_TRY(r->ctx, nb_sql_append(&cases, "row_views.measured_case",
-                                         NB_GIVEN(NB_GIVE_INT("place", at), NB_GIVE_NAME("column", c->name)), r->ctx));
-    }
-    if (!*cases.text) return NB_OK;
-    return nb_sql_run(r, "row_views.measured",
-                      NB_GIVEN(NB_GIVE_PIECE("cases", cases.text), NB_GIVE_PIECE("stored", r->rows)), r->ctx);
-}
-
 static nb_status add_columns(const nb_relation *r, nb_string *columns)
 {
     if (r->several)
@@ -104,6 +86,23 @@ nb_status nb_row_views_make(const nb_relation *r)
     NB_TRY(r->ctx, make_view(r));
     NB_TRY(r->ctx, make_without(r));
     NB_TRY(r->ctx, make_scored(r));
-    NB_TRY(r->ctx, nb_sql_run(r, "row_views.unfinished", NULL, r->ctx));
-    return make_measured(r);
+    return nb_sql_run(r, "row_views.unfinished", NULL, r->ctx);
+}
+
+nb_status nb_measured_make(const nb_relation *r)
+{
+    nb_string cases = NB_NO_TEXT;
+    sqlite3_stmt *measure;
+    int at = 0;
+    NB_TRY(r->ctx, nb_table_make(r, "measure", "row_views.measure", NULL, &measure, r->ctx));
+    for (const nb_column *c = r->study->columns; c->name; c++, at++) {
+        if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
+        NB_TRY(r->ctx, nb_relation_add(r, measure, "it", at, c->name));
+        if (nb_rows_have(r, c->name))
+            NB_TRY(r->ctx, nb_sql_append(&cases, "row_views.measured_case",
+                                         NB_GIVEN(NB_GIVE_INT("place", at), NB_GIVE_NAME("column", c->name)), r->ctx));
+    }
+    if (!*cases.text) return NB_OK;
+    return nb_sql_run(r, "row_views.measured",
+                      NB_GIVEN(NB_GIVE_PIECE("cases", cases.text), NB_GIVE_PIECE("stored", r->rows)), r->ctx);
 }

@@ -4,6 +4,7 @@
 
 #include "rows/estimates.h"
 #include "rows/pairs.h"
+#include "rows/row_views.h"
 #include "rows/statement.h"
 
 #include <string.h>
@@ -69,8 +70,20 @@ static nb_status need_estimates(nb_relation *r, const char *name, nb_ctx *ctx)
     return nb_estimates_make(r, view, ctx);
 }
 
+static const char measured[] = "measured";
+
+/* Makes the view of every study that few need, unless it is there. */
+static nb_status need_measured(nb_relation *r, nb_ctx *ctx)
+{
+    int number;
+    if (nb_texts_find(&r->views, measured) >= 0) return NB_OK;
+    NB_TRY(ctx, nb_texts_number(&r->views, measured, &number));
+    return nb_measured_make(r);
+}
+
 nb_status nb_view_need(nb_relation *r, const char *name, nb_ctx *ctx)
 {
+    if (strcmp(name, measured) == 0) return need_measured(r, ctx);
     if (strncmp(name, estimates_of, strlen(estimates_of)) == 0) return need_estimates(r, name, ctx);
     if (strncmp(name, pairs_of, strlen(pairs_of)) == 0) return nb_pairs_need(r, name + strlen(pairs_of), ctx);
     const nb_sql_file *view = find_view(r, name);
@@ -96,11 +109,11 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Returns whether a query may ask for what the view's file makes: it has its name, or a longer word. */
-static bool speaks_of(const char *sql, const nb_sql_file *view)
+/* Returns whether a query may ask for what `views` makes: it has its name, or a longer word. */
+static bool speaks_of(const char *sql, const char *views)
 {
     static const char begin[] = "CREATE TEMP ";
-    for (const char *at = view->text; (at = strstr(at, begin));) {
+    for (const char *at = views; (at = strstr(at, begin));) {
         at += strlen(begin) + strcspn(at + strlen(begin), " ") + 1; /* TABLE, VIEW */
         size_t length = strcspn(at, " (\n");
         for (const char *s = sql; *s; s++)
@@ -109,11 +122,12 @@ static bool speaks_of(const char *sql, const nb_sql_file *view)
     return false;
 }
 
-/* Makes the study's views that a query speaks of; NULL: all. */
+/* Makes the views that a query speaks of; NULL: all. */
 static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
+    if (!sql || speaks_of(sql, nb_sql_text("row_views.measure"))) NB_TRY(ctx, need_measured(r, ctx));
     for (const nb_sql_file *view = next_view(r, NULL); view; view = next_view(r, view))
-        if (!sql || speaks_of(sql, view)) NB_TRY(ctx, make_study_view(r, view, ctx));
+        if (!sql || speaks_of(sql, view->text)) NB_TRY(ctx, make_study_view(r, view, ctx));
     return NB_OK;
 }
 

@@ -2,7 +2,7 @@
 -- reference: On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX (Table 1)
 -- place: 1
 -- file: coherence.csv
--- needs: part
+-- needs: part measured
 -- heading: Coherence and block-coherence: mean +- standard deviation, medians and quantiles over heads and trials
 -- labels: 3
 -- format: tau: %.4g

@@ -2,7 +2,7 @@
 --   are named
 -- reference: none: medians over sources and trials
 -- is: standard
--- needs: series look
+-- needs: series look measured
 -- script: curves.gp
 -- title: effect on the model against {figure}
 -- data: count x median p10 p90

@@ -2,6 +2,7 @@
 -- attentions from landmarks within each source, and its mean over sources: for each model, layers, n and number of
 -- landmarks (a part), by core and over all cores. Each attention counts with its mean over trials. Only rows that have
 -- all predictors that any of the part's rows has, so that these are compared on the same ones.
+-- needs: measured
 CREATE TEMP VIEW predictor (place, name, label) AS
 VALUES (1, 'error', 'error'), (2, 'error_subspace', 'subspace'), (3, 'error_core', 'core part'),
        (4, 'output_error', 'output'), (5, 'layer_error', 'layer error');
