@@ -306,6 +306,7 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
     *out = (nb_contrasts){.count = 0};
     NB_TRY(ctx, check_columns(&m));
     NB_TRY(ctx, nb_pairs_make(relation, &m.question, ctx));
+    NB_TRY(ctx, nb_refused_make(relation, &m.question, ctx));
     out->question = m.question.name;
     NB_TRY(ctx, name_settings(&m));
     NB_TRY(ctx, check_single(&m));

@@ -16,7 +16,6 @@ typedef struct {
     nb_relation *relation;
     nb_pair_question *q;
     bool builds;                  /* there are several programs whose rows are no pairs */
-    const char **keys;            /* columns of a row's method, but `by`; ends with NULL */
     const char **scope, **pooled; /* in SQL, what rows of a scope agree in, and those of a setting besides; likewise */
     nb_ctx *ctx;
 } maker;
@@ -49,15 +48,13 @@ static nb_status find_keys(maker *m)
     nb_pair_question *q = m->q;
     nb_grid several;
     const char *key;
-    int count = 0, key_count = 0;
+    int count = 0;
     size_t all = (size_t)nb_column_count(columns) + 3;
     NB_NEED(q->setting, nb_alloc(m->ctx, all, sizeof *q->setting));
-    NB_NEED(m->keys, nb_alloc(m->ctx, all, sizeof *m->keys));
     NB_NEED(m->scope, nb_alloc(m->ctx, all, sizeof *m->scope));
     NB_NEED(m->pooled, nb_alloc(m->ctx, all, sizeof *m->pooled));
     for (const nb_column *c = columns; c->name; c++) {
         if (!nb_is_of_method(c) || c == q->by) continue;
-        m->keys[key_count++] = c->name;
         if (nb_text_among(c->name, q->confounded)) continue;
         q->setting[count++] = c->name;
         NB_TRY(m->ctx, nb_key_name(c, &key, m->ctx));
@@ -145,18 +142,6 @@ static nb_status name_question(const maker *m)
     return NB_OK;
 }
 
-static nb_status make_refused(const maker *m)
-{
-    nb_string differs = NB_NO_TEXT;
-    for (const char *const *key = m->keys; *key; key++)
-        NB_TRY(m->ctx, nb_sql_append(&differs, "pairs.differs",
-                                     NB_GIVEN(NB_GIVE_NAME("name", *key), NB_GIVE_TEXT("text", *key)), m->ctx));
-    return nb_sql_run(m->relation, "pairs.refused",
-                      NB_GIVEN(NB_GIVE_NAME("refused", m->q->refused), NB_GIVE_TEXT("question", m->q->name),
-                               NB_GIVE_PIECE("differs", differs.text), NB_GIVE_NAMES("keys", m->keys)),
-                      m->ctx);
-}
-
 nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
 {
     maker m = {.relation = r, .q = q, .ctx = ctx};
@@ -176,11 +161,28 @@ nb_status nb_pairs_make(nb_relation *r, nb_pair_question *q, nb_ctx *ctx)
     NB_TRY(ctx, nb_sql_run(r, "pairs.tables", NULL, ctx));
     NB_TRY(ctx, nb_sql_run(r, "pairs.make", NULL, ctx));
     if (m.builds) NB_TRY(ctx, nb_sql_run(r, "pairs.make_of_builds", NULL, ctx));
-    NB_TRY(ctx, make_refused(&m));
     return nb_relation_note(r, q->name, sql, ctx);
 }
 
-nb_status nb_pairs_need(nb_relation *r, const char *what, nb_ctx *ctx)
+nb_status nb_refused_make(nb_relation *r, const nb_pair_question *q, nb_ctx *ctx)
+{
+    nb_string differs = NB_NO_TEXT;
+    const char **keys;
+    int count = 0;
+    NB_NEED(keys, nb_alloc(ctx, (size_t)nb_column_count(r->study->columns) + 1, sizeof *keys));
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        if (!nb_is_of_method(c) || c == q->by) continue;
+        keys[count++] = c->name;
+        NB_TRY(ctx, nb_sql_append(&differs, "pairs.differs",
+                                  NB_GIVEN(NB_GIVE_NAME("name", c->name), NB_GIVE_TEXT("text", c->name)), ctx));
+    }
+    return nb_sql_run(r, "pairs.refused",
+                      NB_GIVEN(NB_GIVE_NAME("refused", q->refused), NB_GIVE_TEXT("question", q->name),
+                               NB_GIVE_PIECE("differs", differs.text), NB_GIVE_NAMES("keys", keys)),
+                      ctx);
+}
+
+nb_status nb_pairs_need(nb_relation *r, const char *what, bool refused, nb_ctx *ctx)
 {
     const nb_column *columns = r->study->columns;
     const char *by, *comma = strchr(what, ','), *other = comma ? comma + 1 : NULL;
@@ -195,6 +197,7 @@ nb_status nb_pairs_need(nb_relation *r, const char *what, nb_ctx *ctx)
     NB_REQUIRE(ctx, question.by && question.metric && (!*confounded || nb_column_find(columns, other)), NB_EBUG,
                "the study %s has no pairs by '%s'", r->study->component.name, what);
     if (*confounded) NB_TRY(ctx, nb_relation_values(r, other, NULL, &values, ctx));
-    return *confounded && values.count < 2 ? nb_sql_run(r, "pairs.tables", NULL, ctx)
-                                           : nb_pairs_make(r, &question, ctx);
+    if (*confounded && values.count < 2) return nb_sql_run(r, "pairs.tables", NULL, ctx);
+    NB_TRY(ctx, nb_pairs_make(r, &question, ctx));
+    return refused ? nb_refused_make(r, &question, ctx) : NB_OK;
 }

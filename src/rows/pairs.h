@@ -22,17 +22,20 @@ typedef struct {
 
     /* Set by nb_pairs_make. */
     const char *name;     /* in the tables */
-    const char *refused;  /* the view of values that are not compared */
+    const char *refused;  /* of the view of nb_refused_make */
     const char **setting; /* what a setting is: columns of a row's method, but `by`, and NB_INPUT; ends with NULL */
 } nb_pair_question;
 
 /* Makes the question's pairs, unless they are there. Those among chosen rows go with the next such question. */
 nb_status nb_pairs_make(nb_relation *relation, nb_pair_question *question, nb_ctx *ctx);
 
+/* Makes the view of those values of which pairs have been made and are not compared. */
+nb_status nb_refused_make(nb_relation *relation, const nb_pair_question *question, nb_ctx *ctx);
+
 /* Makes the pairs that a study's views ask for, with the study's metric: "COLUMN", by whose values, "COLUMN,all", of
  * one scope ("COLUMN, over all"), or "COLUMN,OTHER", where both may differ in the other column too: of none where all
- * rows have one value there. */
-nb_status nb_pairs_need(nb_relation *relation, const char *what, nb_ctx *ctx);
+ * rows have one value there; `refused`: and the view of values that are not compared. */
+nb_status nb_pairs_need(nb_relation *relation, const char *what, bool refused, nb_ctx *ctx);
 
 /* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of
  * it, too, which is what times depend on. *several: there are. */

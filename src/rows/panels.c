@@ -70,13 +70,16 @@ static nb_status find_scene(const nb_relation *r, scene_columns *scene)
     return NB_OK;
 }
 
-static nb_status make_titles(const nb_relation *r, const scene_columns *scene)
+/* A panel that is alone needs nothing that tells it apart. */
+static nb_status make_titles(const nb_relation *r, const scene_columns *scene, bool several)
 {
     NB_TRY(r->ctx, nb_sql_run(r, "panels.begin_titles", NULL, r->ctx));
-    for (int i = 0; scene->names[i]; i++)
+    for (int i = 0; several && scene->names[i]; i++)
         NB_TRY(r->ctx,
                nb_sql_run(r, "panels.add_component",
                           NB_GIVEN(NB_GIVE_VALUE("kind", scene->names[i]), NB_GIVE_NAME("id", scene->ids[i])), r->ctx));
+    NB_TRY(r->ctx, nb_sql_run(r, "panels.add_rows", NULL, r->ctx));
+    if (several) NB_TRY(r->ctx, nb_sql_run(r, "panels.tell_apart", NULL, r->ctx));
     return nb_sql_run(r, "panels.end_titles", NULL, r->ctx);
 }
 
@@ -106,5 +109,5 @@ nb_status nb_panels_make(nb_relation *r)
         NB_TRY(r->ctx, nb_relation_add(r, name, "itt", id, labels[i], r->panels.items[id]));
     }
     nb_ctx_release(r->ctx, mark); /* the statement that adds to `named` */
-    return make_titles(r, &scene);
+    return make_titles(r, &scene, a.count > 1);
 }

@@ -35,8 +35,10 @@ UPDATE panel SET items = CASE WHEN problems = 1 THEN (SELECT label FROM named WH
 UPDATE panel SET items = items || char(10) || (SELECT label FROM component WHERE kind = :kind AND component.id = {id})
 WHERE (SELECT count(DISTINCT {id}) FROM panel) > 1;
 
--- name: end_titles
+-- name: add_rows
 UPDATE panel SET items = items || CASE WHEN rows <> 'all' THEN char(10) || 'rows: ' || rows ELSE '' END;
+
+-- name: tell_apart
 CREATE TEMP TABLE fact AS
 SELECT n.id AS panel_id, f.key AS place, f.value AS text
 FROM named AS n JOIN json_each('[' || replace(json_quote(alike), ', ', '","') || ']') AS f;
@@ -46,7 +48,9 @@ JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON g.panel_id = o.id AND
 WHERE g.text IS NOT f.text AND f.text GLOB '*[^0-9]*';
 UPDATE panel SET items = items || coalesce((SELECT group_concat(char(10) || text, '')
     FROM (SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), '');
-UPDATE panel SET title = replace(items, char(10), ', ');
-DROP TABLE named;
 DROP TABLE fact;
 DROP TABLE apart;
+
+-- name: end_titles
+UPDATE panel SET title = replace(items, char(10), ', ');
+DROP TABLE named;

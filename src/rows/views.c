@@ -51,7 +51,7 @@ nb_status nb_views_forget(nb_relation *r, bool but_looks)
     return but_looks && find_view(r, look) ? nb_texts_number(&r->views, look, &number) : NB_OK;
 }
 
-static const char pairs_of[] = "pairs:", estimates_of[] = "estimates:";
+static const char pairs_of[] = "pairs:", refused_of[] = "refused:", estimates_of[] = "estimates:";
 
 /* Returns whether it is a view of every study, which is there. */
 static bool is_of_all(const nb_relation *r, const char *name)
@@ -85,7 +85,9 @@ nb_status nb_view_need(nb_relation *r, const char *name, nb_ctx *ctx)
 {
     if (strcmp(name, measured) == 0) return need_measured(r, ctx);
     if (strncmp(name, estimates_of, strlen(estimates_of)) == 0) return need_estimates(r, name, ctx);
-    if (strncmp(name, pairs_of, strlen(pairs_of)) == 0) return nb_pairs_need(r, name + strlen(pairs_of), ctx);
+    if (strncmp(name, pairs_of, strlen(pairs_of)) == 0) return nb_pairs_need(r, name + strlen(pairs_of), false, ctx);
+    if (strncmp(name, refused_of, strlen(refused_of)) == 0)
+        return nb_pairs_need(r, name + strlen(refused_of), true, ctx);
     const nb_sql_file *view = find_view(r, name);
     if (!view && is_of_all(r, name)) return NB_OK;
     NB_REQUIRE(ctx, view, NB_EBUG, "no view '%s' in the study %s", name, r->study->component.name);

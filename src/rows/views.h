@@ -5,10 +5,11 @@
 
 #include "rows/relation.h"
 
-/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once; pairs:COLUMN are the pairs
+/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. pairs:COLUMN are the pairs
  * of the values of a column, pairs:COLUMN,OTHER those that may differ in another one too, pairs:COLUMN,all those of
- * which a mean over all settings is made, see rows/pairs.h;
- * estimates:VIEW are those of a view of pairs, see rows/estimates.h; measured is that of rows/row_views.h. */
+ * which a mean over all settings is made; with refused: for pairs: the view of values that are not compared is made
+ * too. See rows/pairs.h. estimates:VIEW are those of a view of pairs, see rows/estimates.h; measured is a view of
+ * rows/row_views.h. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
 nb_status nb_view_need(nb_relation *relation, const char *name, nb_ctx *ctx); /* one such, or of every study */
 

@@ -1,7 +1,7 @@
 -- summary: each strategy's error over the baseline's against landmarks, with intervals over sources
 -- reference: none: geometric means, and Student's t intervals over sources
 -- place: 1
--- needs: ratio drawn_variant
+-- needs: ratio refused:strategy drawn_variant
 -- script: ratio.gp
 -- title: error / error of {_base} (less is better), with {_figure}
 -- data: panel series _of_head landmarks ratio _low _high

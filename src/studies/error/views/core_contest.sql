@@ -1,5 +1,5 @@
 -- Each core's pairs with the first core of the run, on the same landmarks, where the two are compared.
--- needs: pairs:core core variant
+-- needs: refused:core core variant
 CREATE TEMP VIEW core_contest AS
 SELECT k.panel_id, v.variant_id, k.landmarks, a AS core_id, p.*
 FROM pair AS p CROSS JOIN key AS k ON k.id = p.a_id CROSS JOIN variant_of AS v ON v.line_id = k.line_id

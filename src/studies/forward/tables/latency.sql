@@ -2,7 +2,7 @@
 -- reference: none: medians over rounds, layers and trials
 -- place: 1
 -- file: latency.csv
--- needs: speedup
+-- needs: speedup refused:attention
 -- heading: Time and memory of a pass over all heads
 -- labels: 4
 -- format: ms: %.4g
