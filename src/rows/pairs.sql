@@ -119,12 +119,6 @@ CREATE TEMP TABLE IF NOT EXISTS side (
     exact INTEGER, disturbed INTEGER, x REAL, noise REAL, se REAL,
     PRIMARY KEY (question, same, trial, value, id)) WITHOUT ROWID;
 
-CREATE TEMP TABLE IF NOT EXISTS lasting (same INTEGER, trial INTEGER, value, id INTEGER, last_trial INTEGER);
-
-CREATE TEMP TABLE IF NOT EXISTS later_trial (
-    scope INTEGER, head_id INTEGER, trial INTEGER, source_id INTEGER, PRIMARY KEY (scope, head_id, trial))
-    WITHOUT ROWID;
-
 CREATE TEMP TABLE IF NOT EXISTS not_compared (
     question TEXT, setting INTEGER, a, b, scope INTEGER, refusal TEXT, PRIMARY KEY (question, setting, a, b))
     WITHOUT ROWID;
@@ -173,23 +167,19 @@ SELECT :question, g.same, trial, g.value, r.id, g.setting, g.scope, stratum_id, 
 FROM question_row AS r CROSS JOIN agreed AS g ON g.question = :question AND g.line_id = r.line_id AND g.build = r.build
 ORDER BY 2, 3, 4, 5;
 
-INSERT INTO lasting
-SELECT g.same, k.trial, g.value, g.id, last_trial FROM agreed AS g CROSS JOIN key AS k ON k.id = g.id
-WHERE g.question = :question AND k.trial < k.last_trial;
-
-INSERT OR IGNORE INTO later_trial
-SELECT scope, head_id, trial, source_id FROM side
-WHERE question = :question AND trial > 0 AND EXISTS (SELECT 1 FROM lasting) GROUP BY question, same, trial;
-
 INSERT INTO side
+WITH lasting AS MATERIALIZED (
+    SELECT g.same, k.trial, g.value, g.id, last_trial FROM agreed AS g CROSS JOIN key AS k ON k.id = g.id
+    WHERE g.question = :question AND k.trial < k.last_trial),
+later_trial AS MATERIALIZED (
+    SELECT scope, head_id, trial, source_id FROM side
+    WHERE question = :question AND trial > 0 AND EXISTS (SELECT 1 FROM lasting) GROUP BY scope, head_id, trial)
 SELECT l.question, l.same, t.trial, l.value, l.id, l.setting, l.scope, l.stratum_id, t.source_id, l.head_id,
        l.draws, l.skipped, l.untimed, l.seen, l.exact, l.disturbed, l.x, l.noise, l.se
 FROM lasting CROSS JOIN side AS l USING (same, trial, value, id)
 CROSS JOIN later_trial AS t ON t.scope = l.scope AND t.head_id = l.head_id AND t.trial > l.trial
     AND t.trial <= last_trial
 WHERE l.question = :question;
-DELETE FROM lasting;
-DELETE FROM later_trial;
 
 INSERT INTO not_compared
 WITH uneven_setting AS (
