@@ -56,8 +56,7 @@ mine() {
 @test "new writes a plugin that builds, passes its checks and runs; results name it" {
     mine
     run "$NYSBENCH" check "$WORK/mine.so"
-    expect_status 0
-    [ "$(grep -c '^PASS' <<<"$output")" -eq 9 ]
+    tell_verdicts nysbench check "$WORK/mine.so"
     run "$NYSBENCH" list strategies --plugin "$WORK/mine.so"
     expect "  mine  "
     run "$NYSBENCH" describe --plugin "$WORK/mine.so" mine
@@ -90,12 +89,10 @@ EOF
         ! grep -qi template "$WORK/$kind/my_$kind.c" || return 1
         plugin "$WORK/$kind/my_$kind.c" "$WORK/$kind.so"
         run "$NYSBENCH" check "$WORK/$kind.so"
-        expect_status 0
-        [ "$(grep -c "^PASS my_$kind, memory: " <<<"$output")" -eq 1 ]
+        tell_verdicts nysbench check "$WORK/$kind.so"
         run "$NYSBENCH" check --plugin "$WORK/$kind.so" "my_$kind"
         expect_status 0
     done
-    [ "$("$NYSBENCH" check "$WORK/problem.so" | grep -c '^PASS my_problem.*, \(heads\|streams\|memory\): ')" -eq 6 ]
     config <<EOF
 plugins: [$WORK/core.so, $WORK/kernel.so, $WORK/problem.so]
 problems: ["my_problem(n=40, d=3)", "my_problem(n=40, d=3, permute=true)"]
@@ -115,12 +112,11 @@ EOF
     py check_outputs "$WORK/out.npy" $heads
 }
 
-# fails ARGUMENT...: what check fails is golden; $output is all that it says. Which allocation is the first to be missed
-# depends on the libraries.
+# fails ARGUMENT...: the verdicts of a check that fails are golden; $output is all that it says.
 fails() {
     run "$NYSBENCH" check "$@"
     expect_status 1
-    output=$(grep '^FAIL' <<<"$output" | sed 's/allocation [0-9]* failed/allocation # failed/') tell nysbench check "$@"
+    tell_verdicts nysbench check "$@"
 }
 
 @test "check says of a reference and of a summary that they are too short" {
@@ -137,7 +133,6 @@ fails() {
 @test "check tells each broken promise of cores, kernels and problems" {
     plugin tests/cli/plugins/bad_kinds.c "$WORK/bad_kinds.so" -Wno-cast-qual
     fails "$WORK/bad_kinds.so" --timeout 5
-    for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
     printf 'problems: other_shape\nstrategies: uniform\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' \
         >"$WORK/c.yaml"
     for name in other_shape other_width; do # a run sees it before its first row
@@ -149,9 +144,6 @@ fails() {
 @test "check tells each broken promise of attentions; forward, what they say themselves" {
     plugin tests/cli/plugins/bad_attentions.c "$WORK/bad_attentions.so" -Wno-cast-qual
     fails "$WORK/bad_attentions.so" --timeout 20
-    for good in "not_finite, cost" "by_threads, random" "no_mask, output" "draws, causal" "crashes, causal"; do
-        expect "PASS $good"
-    done
     local name
     for name in refuses diverges; do
         told forward --plugin "$WORK/bad_attentions.so" -a "$name" -o "$WORK/out.npy" \
@@ -195,8 +187,7 @@ fails() {
     printf 'problems: gaussian(n=20, d=3)\nstrategies: mine\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' \
         >EXPERIMENT.yaml
     run sh -e commands # the headers are those of the program, which is not installed
-    expect_status 0
-    [ "$(grep -c '^PASS' <<<"$output")" -eq 9 ]
+    tell_verdicts sh -e commands
     expect_rows results/EXPERIMENT "1 ok"
     mkdir here
     cd here
@@ -358,9 +349,6 @@ EOF
 @test "check tells each broken promise, and outlives a crash and a hang" {
     plugin tests/cli/plugins/bad.c "$WORK/bad.so" -Wno-cast-qual
     fails "$WORK/bad.so" --timeout 1
-    for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do
-        expect "PASS $good"
-    done
     # as wide as the terminal, with the same words
     COLUMNS=80 "$NYSBENCH" check "$WORK/bad.so" --timeout 1 >"$WORK/narrow" 2>&1 || [ $? -eq 1 ]
     sed -i 1d "$WORK/narrow" # the note on standard error is one line

@@ -106,15 +106,14 @@ uniform|uniform|true
 EOF
 }
 
-# What $output has of a method in a track, behind these two: line METHOD TRACK
-line() {
-    sed -n "s/^  $1  *$2  *//p" <<<"$output"
+# What suite writes is of this method alone, which has a number of the encoders: numbered METHOD ARGUMENT...
+numbered() {
+    of_json "assert {r['method'] for r in x} == {'$1'} and x[0]['track'] == 'encoders' and x[0]['number'], x" \
+        "$NYSBENCH" suite --list $TINY "${@:2}"
 }
 
 @test "a label stands for all sizes, and names the result" {
-    suite 'longformer(label=mine)' --out "$WORK/out"
-    expect_status 0
-    [ -n "$(line mine encoders)" ]
+    numbered mine 'longformer(label=mine)' --out "$WORK/out"
     suite longformer --out "$WORK/out"
     py same_numbers "$WORK/out/mine.json" "$WORK/out/longformer.json"
 }
@@ -144,9 +143,7 @@ line() {
 
 @test "a function in a Python file has its number, by its attribute cost; anybody can measure it again" {
     export NYSBENCH_PYTHON=/usr/bin/python3
-    suite tests/support/suite/functions.py:first_keys --tuned none --out "$WORK/out"
-    expect_status 0
-    [ -n "$(line first_keys encoders)" ]
+    numbered first_keys tests/support/suite/functions.py:first_keys --tuned none --out "$WORK/out"
     py check_method "$WORK/out/first_keys.json" counted false
     py check_method "$WORK/out/first_keys.json" linear true
     py check_method "$WORK/out/first_keys.json" references '["none: an example"]'
@@ -253,10 +250,11 @@ served() {
 
 @test "the damage to a model of each track is added to a result, and computed again from its sources" {
     cp "$BATS_FILE_TMPDIR/kmeans.json" "$BATS_FILE_TMPDIR/quest.json" "$WORK"
-    suite --damage "$(served)" "$WORK/kmeans.json" "$WORK/quest.json"
-    expect_status 0
-    line kmeans encoders | grep -qE '^[0-9.]+ +\[[0-9.]+, [0-9.]+\] +- +-$'
-    line quest decoders | grep -qE '^-?[0-9.]+ +\['
+    of_json '
+damage = {(r["method"], r["track"]): r["damage"] for r in x if r["damage"] is not None}
+assert {*damage} == {("kmeans", "encoders"), ("quest", "decoders")} and damage["kmeans", "encoders"] > 0, x
+assert all(r["damage"] is None or r["damage_low"] < r["damage"] < r["damage_high"] for r in x), x' \
+        "$NYSBENCH" suite --list $TINY --damage "$(served)" "$WORK/kmeans.json" "$WORK/quest.json"
     py check_damage "$WORK/kmeans.json" "$WORK/kmeans/damage-encoders" encoders false
     py check_damage "$WORK/quest.json" "$WORK/quest/damage-decoders" decoders true
     py check_untouched "$WORK/kmeans.json" "$BATS_FILE_TMPDIR/kmeans.json"
@@ -296,9 +294,8 @@ EOF
 }
 
 @test "a method is timed beside exact attention on the same head in the same run" {
-    suite kmeans --timed --out "$WORK/out"
-    expect_status 0
-    line kmeans encoders | grep -qE '^- +- +[0-9.]+ '
+    of_json 'assert [(r["damage"], (r["time"] or 0) > 0) for r in x] == [(None, True), (None, False)], x' \
+        "$NYSBENCH" suite --list $TINY kmeans --timed --out "$WORK/out"
     py check_times "$WORK/out/kmeans.json" "$WORK/out/kmeans/timed"
     while IFS='|' read -r keys value; do
         py change_block "$WORK/out/kmeans.json" "$WORK/other.json" timed "$keys" "$value"

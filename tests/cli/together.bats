@@ -14,7 +14,7 @@ setup_file() {
 # it slow, the kernels in use alone.
 chosen_kernels() {
     local used others
-    used=$("$NYSBENCH" info | sed -n 's/^blas_kernels  *//p')
+    used=$(of_json 'print(x["blas_kernels"])' "$NYSBENCH" info)
     echo "$used"
     if sanitized; then return; fi
     others=$(kernels_here | grep -vx "$used") || return 0
