@@ -372,24 +372,20 @@ EOF
 
 @test "serve: check passes over the pairings that a program refuses, says why, and makes all checks of the others" {
     enter
-    local run pairings pairing calls
-    while IFS='|' read -r run pairings calls; do
+    local run calls
+    while IFS='|' read -r run calls; do
         run "$NYSBENCH" check "command(run=\"$run)" --timeout 600
         expect_status 0
-        for pairing in $pairings; do
-            grep -q "^SKIP command(run=.*, pairing $pairing: " <<<"$output"
-        done
         [[ "$output" == *", picks: "*"; $calls calls"* ]]
-        output=$(grep -E '^SKIP|, memory: ' <<<"$output") tell nysbench check "command(run=\"$run)"
+        tell_verdicts nysbench check "command(run=\"$run)"
     done <<EOF
-./picker takes_points", serve=true|both|664
-./picker takes_pairs", serve=true|independent queries keys joint shared shared_queries shared_keys|112
-./picker needs_points"|both|664
+./picker takes_points", serve=true|664
+./picker takes_pairs", serve=true|112
+./picker needs_points"|664
 EOF
     run "$NYSBENCH" check 'command(run="./picker neither", serve=true)'
     expect_status 1
     tell_verdicts nysbench check 'command(run="./picker neither", serve=true)'
-    [ "$(grep -c '^SKIP' <<<"$output")" -eq 0 ]
 }
 
 @test "serve: a function of keys is checked with pairings that have them, and compared with what sees keys too" {

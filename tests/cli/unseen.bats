@@ -50,8 +50,9 @@ assert row["choices"] == 48, row' "$NYSBENCH" table "$WORK/r" above
         status=0 tell nysbench table "$WORK/r" above
     of_json 'assert (32, 64) in {(r["landmarks"], r["over_landmarks"]) for r in x}, x' \
         "$NYSBENCH" table "$WORK/r" equal_cost
-    for name in above pairs; do # NOLINTNEXTLINE(wording): a core's label
-        of_json 'assert "best svd of 14 (oracle)" in {r["core"] for r in x}, x' "$NYSBENCH" table "$WORK/r" $name
+    for name in above pairs; do
+        of_json 'assert "best svd of 14 (oracle)" in {r["core"] for r in x}, x' \
+            "$NYSBENCH" table "$WORK/r" $name # NOLINT(wording): a core's label
     done
     "$NYSBENCH" run experiments/05-fitted-limits.yaml -q --set trials=2 --set 'problems=["gaussian(n=200, d=8)"]' \
         --set plots=[] -o "$WORK/s"
