@@ -52,6 +52,6 @@ CREATE TEMP VIEW scored AS
 SELECT key.*, {method} AS method, {metric} AS x, {noise} AS noise FROM key;
 
 -- name: unfinished
-CREATE TEMP VIEW unfinished AS
+CREATE TEMP TABLE unfinished AS
 SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) || ' rows have been run' AS text
 FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
